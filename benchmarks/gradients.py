@@ -33,7 +33,7 @@ import derived_gradients as pairs  # isort: skip
 import dot as classic  # isort: skip
 
 import pytriton
-from pytriton.operators.derived import Gradient
+from pytriton.gradient.backward import Gradient
 
 HAND, COMPILED = "hand-written", "torch.compile"
 TO_REACH = 0.95  # of the hand-written backward; of torch.compile's, as a geometric mean

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import pytriton.gradient  # noqa: F401
 from pytriton.errors import (
     CheckError,
     CompileError,
@@ -21,11 +22,11 @@ from pytriton.errors import (
 
 if TYPE_CHECKING:
     from pytriton import testing
+    from pytriton.gradient.backward import gradient
     from pytriton.legacy.extract import read
     from pytriton.legacy.imports import legacy_imports
     from pytriton.legacy.submodules import utils
     from pytriton.operators.autograd import function
-    from pytriton.operators.derived import gradient
     from pytriton.operators.operator import op
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+globals().pop("gradient")  # the package, now loaded: its name is the function's
 
 __all__ = [
     "CheckError",
@@ -89,7 +91,7 @@ _LAZY = {
         "pytriton.runtime",
     ),
     "function": "pytriton.operators.autograd",
-    "gradient": "pytriton.operators.derived",
+    "gradient": "pytriton.gradient.backward",
     "op": "pytriton.operators.operator",
     "override": "pytriton.operators.overrides",
     "legacy_imports": "pytriton.legacy.imports",

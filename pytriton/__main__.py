@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytriton
-from pytriton.adjoint.derive import derived_text
-from pytriton.errors import CompileError
+from pytriton.errors import CompileError, Report
+from pytriton.gradient.derive.derive import derived_text
+from pytriton.lang.format import formatted
 from pytriton.lang.preprocess.defines import given_options
+from pytriton.lang.tokens import decode
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 from pytriton.port.about import about
@@ -55,6 +57,8 @@ def _done(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return port(options)
     if options.command == "explain":
         return explain(options)
+    if options.command == "format":
+        return _format(options)
     return _translate(options)
 
 
@@ -87,6 +91,13 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="the same where a launch of usual size would save more than N bytes",
+    )
+    command = commands.add_parser(
+        "format", help="print a Triton-C text with one indentation and spacing; its lines stay the author's"
+    )
+    command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
+    command.add_argument(
+        "-o", dest="out", type=Path, metavar="OUT", help="write to a file, which may be FILE"
     )
     add_arguments(commands.add_parser("run", help="run a program whose packages import the old triton"))
     add_port(commands)
@@ -162,13 +173,32 @@ def _translate(options: argparse.Namespace) -> int:
         return 1
     for warning in warnings:
         print(_with_options(warning), file=sys.stderr)
-    if options.out is None:
+    return _write(options.out, text)
+
+
+def _format(options: argparse.Namespace) -> int:
+    try:
+        piped = str(options.file) == "-"
+        data = sys.stdin.buffer.read() if piped else options.file.read_bytes()
+        text = formatted(decode(data, "<stdin>" if piped else str(options.file), Report()))
+    except CompileError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{options.file}: error: {error.strerror}", file=sys.stderr)
+        return 2
+    return _write(options.out, text)
+
+
+def _write(out: Path | None, text: str) -> int:
+    """Print a text, or write it to a file; the exit status."""
+    if out is None:
         sys.stdout.write(text)
         return 0
     try:
-        options.out.write_text(text, encoding="utf-8")
+        out.write_text(text, encoding="utf-8")
     except OSError as error:
-        print(f"{options.out}: error: {error.strerror}", file=sys.stderr)
+        print(f"{out}: error: {error.strerror}", file=sys.stderr)
         return 2
     return 0
 

@@ -35,15 +35,25 @@ STAGES = (
         "emit",
         "pipeline",
     ),
-    *("fold", "adjoint", "runtime", "operators", "legacy", "notebook", "port", "testing"),
+    *("fold", "gradient.derive", "runtime", "gradient", "operators", "legacy", "notebook", "port", "testing"),
 )
+
+# What launches a backward; gradient/derive needs neither torch nor triton.
+GRADIENT = tuple(f"gradient/{name}.py" for name in ("backward", "enumerated", "laid_out", "points", "steps"))
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.
 LIBRARIES = {
     "lark": ("lang/grammar.py",),
     "jinja2": ("emit/templates.py",),
     "platformdirs": ("runtime/compile/module_cache.py",),
-    "torch": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py", "port/run/observe.py"),
+    "torch": (
+        "runtime/",
+        *GRADIENT,
+        "operators/",
+        "port/equivalence.py",
+        "port/watch.py",
+        "port/run/observe.py",
+    ),
     "triton": (
         "runtime/",
         "operators/",
@@ -71,7 +81,13 @@ TEXTS = {p.relative_to(PACKAGE).as_posix(): p.read_text(encoding="utf-8") for p 
 
 def stage_of(name: str) -> str:
     """The stage of a file: ``lang/tokens.py`` -> ``lang``, ``source.py`` -> ``source``."""
-    return name.split("/")[0].removesuffix(".py")
+    return stage_of_module(name.removesuffix(".py").replace("/", "."))
+
+
+def stage_of_module(name: str) -> str:
+    """That of a dotted name; two packages share the folder ``gradient``."""
+    inner = "gradient.derive"
+    return inner if f"{name}.".startswith(f"{inner}.") else name.split(".")[0]
 
 
 @cache
@@ -106,7 +122,7 @@ def stages_import_from_the_left(files: Files) -> Iterator[str]:
             continue
         for line, target in imports(name, text):
             root, _, rest = target.partition(".")
-            stage = rest.split(".")[0]
+            stage = stage_of_module(rest)
             if root != "pytriton" or rest == "__version__":
                 continue
             if stage not in STAGES:

@@ -14,9 +14,9 @@ import re
 from typing import Any
 
 from pytriton import CompileError, translate
-from pytriton.adjoint.derive import derived_text
 from pytriton.errors import Diagnostic
 from pytriton.fold import Unfoldable, Variant, fold
+from pytriton.gradient.derive.derive import derived_text
 from pytriton.pipeline import translate_as
 from pytriton.settings import Settings
 from pytriton.source import Span

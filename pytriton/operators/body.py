@@ -20,7 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from pytriton.errors import PytritonError
-from pytriton.operators.laid_out import apart, overlaps_itself
+from pytriton.gradient.laid_out import apart, overlaps_itself
 from pytriton.operators.tape import CURE, calls_of, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced

@@ -20,10 +20,10 @@ from typing import Any, Final, NoReturn
 import torch
 
 from pytriton.errors import PytritonError
+from pytriton.gradient.backward import Gradient as DerivedKernel
+from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.body import Recording
-from pytriton.operators.derived import Gradient as DerivedKernel
 from pytriton.operators.gradient import Gradient
-from pytriton.operators.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel

@@ -33,10 +33,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from pytriton.adjoint.forward import forward_of
 from pytriton.errors import CompileError, LaunchError
+from pytriton.gradient.derive.forward import forward_of
+from pytriton.gradient.laid_out import key_of
 from pytriton.lang.tree.types import PointerType
-from pytriton.operators.laid_out import key_of
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytriton.adjoint.derive import derivable
 from pytriton.errors import CompileError
+from pytriton.gradient.derive.derive import derivable
 from pytriton.port.jobs.gather import gather
 from pytriton.port.jobs.printed import DECLARED, defines_of_job
 from pytriton.port.package.gather import found_texts

@@ -27,6 +27,10 @@ _BELOW: Final = {
         ),
         "0 done, 1 errors in the source or no derivative, 2 wrong usage",
     ),
+    "format": (
+        ("pytriton format dot.c -o dot.c", "cat dot.c | pytriton format -"),
+        "0 done, 1 the text is not made of tokens, 2 wrong usage",
+    ),
     "run": (
         (
             "pytriton run --legacy torch_blocksparse train.py --epochs 3",

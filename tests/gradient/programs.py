@@ -1145,7 +1145,28 @@ _LOOPS += [
         {"x": (24,), "y": (8,)},
         {"n": 16},
         (1,),
-        rule="loads made ahead, the first of which is at another place: carried",
+        atomic=("x",),
+        rule="loads made ahead, the first of which is at another place: its address is carried",
+    ),
+    Program(
+        "skipped",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  T s = 0, t = 1;
+  for (int k = 0; k < n; k += 1) {
+    T v = *(x + row * n + k);
+    if (v < 0) continue;
+    s += v * v;
+    if (k > 2) continue;
+    t = t * v;
+  }
+  *(y + row) = s + t;
+}
+""",
+        {"x": (2, 6), "y": (2,)},
+        {"n": 6},
+        (2,),
+        rule="iterations that end early",
     ),
 ]
 

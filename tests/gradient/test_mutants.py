@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Rules of the derivation, each with a mistake in it: the programs of this folder notice.
 
-A mutant is a module of ``pytriton/adjoint`` with one piece of its text replaced. The package is loaded again with it,
+A mutant is a module of ``pytriton/gradient/derive`` with one piece of its text replaced. The package is loaded again with it,
 and the programs that are named run against numerical differences; at least one must be wrong, or refused.
 """
 
@@ -29,16 +29,16 @@ gradcheck_module = sys.modules["torch.autograd.gradcheck"]
 
 # name: module, what stands there, what stands there instead, programs that notice
 MUTANTS = {
-    "what is stored under a mask is read": ("held", " and item.mask is None", "", ["not_held"]),
-    "what is added up by atomics is read": ("held", "not item.atomic and ", "", ["not_held"]),
+    "what is stored under a mask is read": ("forward", " and item.mask is None", "", ["not_held"]),
+    "what is added up by atomics is read": ("forward", "not item.atomic and ", "", ["not_held"]),
     "read at a place that is not known yet": (
-        "held",
+        "forward",
         "if kept and all(place < known[symbol] for place in before):",
         "if kept:",
         ["not_held"],
     ),
     "read from another output": (
-        "held",
+        "forward",
         "found[symbol] = pointer",
         "found[symbol] = next(iter(found.values()), pointer)",
         ["held_statistics"],
@@ -67,7 +67,7 @@ MUTANTS = {
         "_times(seed, at.value(left)), at)",
         ["product"],
     ),
-    "a square counted once": ("rules", 'f.multiply(f.number("2"), seed.value)', "seed.value", ["square"]),
+    "a square counted once": ("rules", "f.multiply(f.number(2), seed.value)", "seed.value", ["square"]),
     "a quotient loses its divisor": (
         "rules",
         "back(left, quotient, at)",
@@ -93,7 +93,7 @@ MUTANTS = {
         '"log": _one(lambda e, s, at: _times(s,',
         ["log"],
     ),
-    "sqrt": ("rules", 'f.multiply(f.number("2"), at.value(e))', "at.value(e)", ["sqrt"]),
+    "sqrt": ("rules", "f.multiply(f.number(2), at.value(e))", "at.value(e)", ["sqrt"]),
     "rsqrt": ("rules", "_scaled(s, 0.5, at)", "_scaled(s, 1.5, at)", ["rsqrt"]),
     "sin": ("rules", '_call("cos", e, at)', '_call("sin", e, at)', ["sin"]),
     "cos": ("rules", '_minus(s, _call("sin", e, at))', '_times(s, _call("sin", e, at))', ["cos"]),
@@ -168,8 +168,8 @@ MUTANTS = {
     "floor has a derivative": ("active", '"floor", "ceil", ', "", ["floor", "ceil"]),
     "sums in inner blocks are stored": (
         "reverse",
-        "self.emit(Update(adjoint.variable.number, formula, adds=True))",
-        "self.emit(Update(adjoint.variable.number, formula))",
+        "self.emit(Update(adjoint.variable.symbol, formula, adds=True))",
+        "self.emit(Update(adjoint.variable.symbol, formula))",
         ["outer_value", "layer_norm"],
     ),
     "what a loop started from is forgotten": (
@@ -184,17 +184,11 @@ MUTANTS = {
         "return True",
         ["sum_that_is_read"],
     ),
-    "any load before a loop is one made ahead": (
-        "loops",
-        "return last is not None and same(rebuild(last, at_start), first)",
-        "return True",
-        ["first_load_elsewhere"],
-    ),
-    "what is loaded ahead is loaded where the loop begins": (
-        "loops",
-        "top.append(Define(symbol, rebuild(define.value, now), define.statement))",
-        "top.append(Define(symbol, define.value, define.statement))",
-        ["prefetched_by_table"],
+    "what a continue skips is not skipped": (
+        "forward",
+        "return prefetch(jumps(kernel, Context()), Context())",
+        "return prefetch(kernel, Context())",
+        ["skipped"],
     ),
     "states are kept after the iteration": (
         "states",
@@ -203,7 +197,7 @@ MUTANTS = {
         ["online"],
     ),
     "states are never kept": (
-        "text/program",
+        "program",
         "if saves is not None and saves not in needed:",
         "if saves is not None:",
         ["online", "carried_last"],
@@ -240,7 +234,7 @@ MUTANTS = {
     ),
     "checkpoints of programs lie on each other": (
         "states",
-        'f.multiply(f.multiply(self.of.program(), f.number("2")), self.room)',
+        "f.multiply(f.multiply(self.of.program(), f.number(2)), self.room)",
         "f.multiply(self.of.program(), self.room)",
         ["checkpoints"],
     ),
@@ -270,8 +264,8 @@ MUTANTS = {
     ),
     "what an iteration makes of a state is added to it": (
         "reverse",
-        "ends.append(Update(variable.number, value, about=about))",
-        "ends.append(Update(variable.number, value, adds=True, about=about))",
+        "ends.append(Update(variable.symbol, value, about=about))",
+        "ends.append(Update(variable.symbol, value, adds=True, about=about))",
         ["carried_scaled"],
     ),
     "what a state began with is forgotten": (
@@ -372,9 +366,9 @@ MUTANTS = {
         ["not_cancelled"],
     ),
     "factors of a transposed product in order": (
-        "text/formula",
-        'product = binary("@", permuted(right, order), permuted(left, order))',
-        'product = binary("@", permuted(left, order), permuted(right, order))',
+        "formula",
+        'return binary("@", right, left).of(formula.element, shape)',
+        'return binary("@", left, right).of(formula.element, shape)',
         ["tiles"],
     ),
     "all reads are single": ("access", "if abs(steps[key]) <= extent:", "if False:", ["rows"]),
@@ -385,13 +379,13 @@ MUTANTS = {
         ["rows_and_columns", "scalars"],
     ),
     "copies joined though they are read": (
-        "text/program",
+        "program",
         "alike and source not in read_by(lines[at + 1 :])",
         "alike",
         ["row_sum"],
     ),
     "ends of iterations out of order": (
-        "text/program",
+        "program",
         "and not _moves_past(loop, end, declared.value)",
         "",
         [],
@@ -415,7 +409,7 @@ MUTANTS = {
         ["early_return"],
     ),
     "live variables dropped": (
-        "text/program",
+        "program",
         "needed = needed | _names(pointer, value, mask)",
         "needed = needed | _names(pointer, mask)",
         ["exp"],
@@ -482,8 +476,8 @@ GUARDS = {
         (2, 4),
     ),
 }
-OPERATORS = ("derived", "enumerated", "points", "steps")
-RELOADED = ("pytriton.adjoint", *(f"pytriton.operators.{name}" for name in OPERATORS))
+LAUNCHED = ("backward", "enumerated", "points", "steps")
+RELOADED = ("pytriton.gradient.derive", *(f"pytriton.gradient.{name}" for name in LAUNCHED))
 SAMPLE = ("a sum forgets its left operand",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
@@ -497,7 +491,7 @@ NOT_HERE = {  # what notices them instead
 @contextmanager
 def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     """``pytriton.gradient`` with a mistake in one module."""
-    place = "operators" if module in OPERATORS else "adjoint"
+    place = "gradient" if module in LAUNCHED else "gradient/derive"
     path = Path(pytriton.__file__).parent / place / f"{module}.py"
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{module}: {old}"
@@ -507,7 +501,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     class Finder:
         @staticmethod
         def find_spec(name: str, path_: Any = None, target: Any = None) -> Any:
-            if name != f"pytriton.{place}.{module.replace('/', '.')}":
+            if name != f"pytriton.{place}.{module}".replace("/", "."):
                 return None
             return importlib.util.spec_from_loader(name, Loader())
 
@@ -521,7 +515,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     finder: Any = Finder()
     sys.meta_path.insert(0, finder)
     try:
-        yield importlib.import_module("pytriton.operators.derived").gradient
+        yield importlib.import_module("pytriton.gradient.backward").gradient
     finally:
         sys.meta_path.remove(finder)
         for name in [n for n in sys.modules if n in kept or n.startswith(RELOADED)]:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import pytriton
-from pytriton.operators.derived import Gradient
+from pytriton.gradient.backward import Gradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -10,7 +10,7 @@ import torch
 
 import pytriton
 from pytriton.__main__ import main
-from pytriton.operators import enumerated
+from pytriton.gradient import enumerated
 from tests.gradient.programs import PROGRAMS, Launch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

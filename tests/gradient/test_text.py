@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import pytriton
-from pytriton.adjoint.derive import derivable, usual
 from pytriton.errors import Report
+from pytriton.gradient.derive.derive import derivable, usual
 from pytriton.lang.preprocess.directives import preprocess
 from pytriton.settings import Settings
 from pytriton.source import Source

@@ -1,7 +1,7 @@
 """Integer expressions in a launch, worked out with its numbers: the size of its grid, the values of its parameters.
 
 ``Evaluator`` walks an expression, in whatever stands for its value: here the smallest and the largest number,
-bounds that hold for every element in every program; in operators/enumerated.py all of them. A value is None where
+bounds that hold for every element in every program; in gradient/enumerated.py all of them. A value is None where
 the arithmetic might wrap, or where the expression is none that is understood. A launch knows what a text cannot:
 that ``first + id % rows``, with ``rows = min(count - first, 8)``, is never negative holds for a grid of the right
 size only.

@@ -1,6 +1,6 @@
 """Whether stores meet an element twice, found by looking at all of its addresses.
 
-Where offsets are no sums (indices by ``/`` and ``%``, as in a permutation), ``adjoint/access.py`` shows nothing.
+Where offsets are no sums (indices by ``/`` and ``%``, as in a permutation), ``derive/access.py`` shows nothing.
 Yet all integers of a launch are known. So the offset and the mask are computed for every program and every place of
 a block, as tensors with an axis for each on the launch's device, part of the grid by part, and what is stored must
 differ. What depends on memory, or is larger than ``MAX_PLACES``, is not looked at.
@@ -16,13 +16,11 @@ from typing import Final
 
 import torch
 
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.graph import Define, Write
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.graph import Define, Write
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
 from pytriton.lang.tree.types import BOOL, INT, PointerType, element_of, shape_of
 from pytriton.passes.analysis.intervals import Evaluator, Grid
-
-__all__ = ["stored_once"]
 
 MAX_PLACES: Final = 1 << 28
 AT_ONCE: Final = 1 << 21  # places that are held as numbers

@@ -10,16 +10,14 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.kernel import Derived, every_loop
-from pytriton.adjoint.loops import loops_of
-from pytriton.adjoint.plan import Pass
 from pytriton.frozen import replace
-from pytriton.operators.enumerated import stored_once
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.kernel import Derived, every_loop
+from pytriton.gradient.derive.loops import loops_of
+from pytriton.gradient.derive.plan import Pass
+from pytriton.gradient.enumerated import stored_once
 from pytriton.runtime.errors import refusal
-
-__all__ = ["Point", "Sizes", "check_stores", "dense_of", "device_of", "needs", "reach_of", "sharing"]
 
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 Sizes = tuple[int, int, int]

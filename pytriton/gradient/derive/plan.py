@@ -18,14 +18,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from typing import Literal as Choice
 
-from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.affine import Touched
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.loops import loops_of
 from pytriton.frozen import dataclass
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.affine import Touched
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.tree.typed import Symbol
-
-__all__ = ["Pass", "Way", "added", "cost", "planned"]
 
 Way = Choice["store", "add", "sum", "atomic"]
 MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again

@@ -17,17 +17,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytriton.adjoint.active import every, is_floating
-from pytriton.adjoint.again import Again, Level
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
-from pytriton.adjoint.loops import is_sum
-from pytriton.adjoint.plan import Way
-from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
-from pytriton.adjoint.states import Checkpoints, Kept, States
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
-from pytriton.frozen import replace
+from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive.active import every, is_floating
+from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
+from pytriton.gradient.derive.loops import is_sum
+from pytriton.gradient.derive.plan import Way
+from pytriton.gradient.derive.program import Choose, Declare, Line, Put, Repeat, Update, Variable
+from pytriton.gradient.derive.rules import Seed, adjoint_type, back, settled
+from pytriton.gradient.derive.states import Checkpoints, Kept, States
 from pytriton.lang.tree.typed import (
     Binary,
     Cast,
@@ -54,18 +53,16 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import children, walk
+from pytriton.lang.tree.walk import children, names, walk
 from pytriton.source import Span
-
-__all__ = ["NotShared", "Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
-MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
+MAX_TOTAL: Final = 30  # nodes of a sum that stands in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
-_ZERO: Final = f.number("0")
-_ONE: Final = f.number("1")
+_ZERO: Final = f.number(0)
+_ONE: Final = f.number(1)
 
 
 class NotShared(Exception):
@@ -97,7 +94,7 @@ class Reversed(Again):
         self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
-        self._halves: dict[str, Formula] = {}
+        self._halves: dict[Symbol, Formula] = {}
         self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
 
     def run(self, items: list[Item]) -> list[Line]:
@@ -135,14 +132,14 @@ class Reversed(Again):
         pointer = self._spell(self._twinned(write.pointer))
         element = element_of(root.type)
         assert isinstance(element, PointerType) and isinstance(element.element, ScalarType)
-        load = _loaded(pointer, None)
+        load = f.load(pointer)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
         if write.mask is not None and mask is not None:
             _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
-        load = replace(load, element=element.element, shape=shape)
-        word = self._spell.type_word(root, write.statement)
+        load = load.of(element.element, shape)
+        word = self.words.type_word(root, write.statement)
         narrow = self.wide_word(word, element.element) != word
         raw = self.new(f"d{root.name.lower()}", word, "", shape)
         raw.raw = narrow
@@ -151,7 +148,7 @@ class Reversed(Again):
         if narrow:
             wide = self.new(f"d{root.name.lower()}", "float", "", shape)
             self.emit(Declare(wide, value))
-            self._halves[f.marked(wide.number)] = value
+            self._halves[wide.symbol] = value
             value = self._name(wide, FLOAT)
         back(write.value, Seed(value, shape, mask, True), self)
 
@@ -161,33 +158,35 @@ class Reversed(Again):
         total = self._total(adjoint.pending)
         if adjoint.variable is None:
             assert total is not None
-            if total.is_name and total.element == element:
+            if total.symbol is not None and total.element == element:
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                first, *more = [total] if len(total.text) <= MAX_TOTAL else map(settled, adjoint.pending)
+                first, *more = (
+                    [total] if len(walk(total.expr)) <= MAX_TOTAL else map(settled, adjoint.pending)
+                )
                 self.emit(Declare(variable, first))
                 for part in more:
-                    self.emit(Update(variable.number, part, adds=True))
+                    self.emit(Update(variable.symbol, part, adds=True))
                 value = self._name(variable, element)
         else:
             if total is not None:
-                self.emit(Update(adjoint.variable.number, total, adds=True))
+                self.emit(Update(adjoint.variable.symbol, total, adds=True))
             value = self._name(adjoint.variable, element)
         if None in adjoint.masks:  # some of it may be anywhere
             return Seed(value, shape)
-        masks = {mask.text: mask for mask in adjoint.masks if mask is not None}
+        masks = f.unique(mask for mask in adjoint.masks if mask is not None)
         if adjoint.inner or len(masks) > MAX_MASKS:
             return Seed(value, shape, f.condition("!=", value, _ZERO), True)
-        return Seed(value, shape, functools.reduce(f.either, masks.values()), True)
+        return Seed(value, shape, functools.reduce(f.either, masks), True)
 
     def _total(self, seeds: list[Seed]) -> Formula | None:
         """The sum of seeds; under one mask where they have the same one."""
         if not seeds:
             return None
-        masks = {seed.mask.text if seed.mask is not None else None for seed in seeds}
         mask = seeds[0].mask
-        if len(seeds) > 1 and len(masks) == 1 and mask is not None and not all(s.clean for s in seeds):
+        alike = all(f.alike(seed.mask, mask) for seed in seeds)
+        if len(seeds) > 1 and alike and mask is not None and not all(s.clean for s in seeds):
             return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
         return functools.reduce(f.add, map(settled, seeds))
 
@@ -311,20 +310,20 @@ class Reversed(Again):
             if each not in flowing and self.flow.active(_named(each)):  # nothing may be lost
                 self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
         self.level.about, ends = about, list[Line]()
-        own = {variable.number for variable in flowing.values()}
+        own = {variable.symbol for variable in flowing.values()}
         for each, variable in flowing.items():
             out = self._adjoints.pop(each.inside, None)
             value = _ZERO if out is None else self._collected(each.inside, out).value
-            if not f.numbers_in(value.text).isdisjoint(own):
-                if value.text == f.marked(variable.number):
+            if not names(value.expr).isdisjoint(own):
+                if value.symbol is variable.symbol:
                     continue  # a sum: the same flows into it in each iteration
                 value = self.named(value)
-            ends.append(Update(variable.number, value, about=about))
+            ends.append(Update(variable.symbol, value, about=about))
         self.level.lines += ends
         states.check(self.level.lines)
         lines = self.leave()
-        test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), start)
-        step = Update(turn.number, f.negated(_ONE), adds=True)
+        test = f.condition(">=", f.named(turn.symbol, INT), start)
+        step = Update(turn.symbol, f.negated(_ONE), adds=True)
         self.emit(Repeat([Declare(turn, f.binary("-", end, _ONE))], test, lines, [step]))
         states.close()
         for each, variable in flowing.items():
@@ -335,8 +334,8 @@ class Reversed(Again):
         """Refuse a carried value that is no sum."""
         if into is None and out is None:
             return
-        same = out is not None and out.variable is None and [settled(seed).text for seed in out.pending]
-        if into is not None and same == [into.text]:
+        whole = out is not None and out.variable is None and len(out.pending) == 1
+        if whole and out is not None and into is not None and f.alike(settled(out.pending[0]), into):
             return
         refuse(
             "TC708",
@@ -368,18 +367,17 @@ class Reversed(Again):
         element = formula.scalar
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
-        variable = self.new(hint, self._spell.word(element), "", target)
+        variable = self.new(hint, self.words.word(element), "", target)
         self.emit(Declare(variable, formula))
         return self._name(variable, element)
 
     def half(self, formula: Formula) -> Formula:
         """What a name was before it was converted to float."""
-        return self._halves.get(formula.text, formula)
+        return self._halves.get(formula.symbol, formula) if formula.symbol is not None else formula
 
     def literal(self, value: float, element: ScalarType) -> Formula:
         """A floating constant of this type."""
-        suffix = "f" if self._strict and element == FLOAT else ""
-        return f.number(f"{value!r}{suffix}", element)
+        return f.number(value, element)
 
     def contribute(self, symbol: Symbol, seed: Seed) -> None:
         """Let a seed flow into a variable."""
@@ -399,7 +397,7 @@ class Reversed(Again):
             line = Declare(adjoint.variable, total if total is not None else _ZERO, about=owner.about)
             adjoint.pending.clear()
             owner.lines.append(line)
-        self.emit(Update(adjoint.variable.number, formula, adds=True))
+        self.emit(Update(adjoint.variable.symbol, formula, adds=True))
 
     def put(self, load: Load, seed: Seed) -> None:
         """Let a seed flow into the memory that was loaded."""
@@ -415,14 +413,14 @@ class Reversed(Again):
         if load.mask is not None:
             _check_mask(load.mask, load.pointer, load.span)
         shape = shape_of(load.pointer.type)
-        covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
+        covered = mask is not None and seed.mask is not None and f.alike(mask, seed.mask)
         value = seed.value if covered else settled(seed)
         fills: Load | None = None
         assert seed.shape == shape, (seed.shape, shape)
         if way == "atomic":
             value = value if value.shape == shape else f.filled(value, shape)
         elif way == "add" or (way == "store" and root in self._stored):
-            value = f.add(_loaded(pointer, mask), value)
+            value = f.add(f.load(pointer, mask), value)
         else:
             fills = load
         self._stored.add(root)
@@ -447,14 +445,6 @@ def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
     shape, larger = shape_of(pointer.type), shape_of(mask.type)
     if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
         refuse("TC703", "a pointer that its mask broadcasts has no derivative here", where)
-
-
-def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
-    """What is in memory."""
-    assert isinstance(pointer.element, PointerType) and isinstance(pointer.element.element, ScalarType)
-    where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
-    masked = "" if mask is None else f"?({mask.text}) "
-    return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
 
 
 def _gives(item: Item, symbol: Symbol) -> bool:

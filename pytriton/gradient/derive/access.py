@@ -14,9 +14,9 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.adjoint.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
-from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
 from pytriton.frozen import replace
+from pytriton.gradient.derive.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -37,8 +37,6 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same, walk
 from pytriton.passes.analysis.affine import Affine
-
-__all__ = ["Accesses"]
 
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}

@@ -13,19 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from pytriton.adjoint.again import Again, Level
-from pytriton.adjoint.graph import Carried, Define, Loop, refuse
-from pytriton.adjoint.loops import in_iteration
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
+from pytriton.gradient.derive.loops import in_iteration
+from pytriton.gradient.derive.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
 from pytriton.lang.tree.typed import Expr, Name, Remark, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
 
-__all__ = ["Checkpoints", "Kept", "States"]
-
-_ZERO: Final = f.number("0")
-_ONE: Final = f.number("1")
+_ZERO: Final = f.number(0)
+_ONE: Final = f.number(1)
 
 
 @dataclass(eq=False)
@@ -56,7 +54,7 @@ class States:
     ) -> None:
         self.of, self.loop, self.repeat, self.first = of, loop, repeat, first
         self.count, span = _integer(count), loop.statement.span
-        repeat.steps.append(Update(count.number, _ONE, adds=True))
+        repeat.steps.append(Update(count.symbol, _ONE, adds=True))
         room = Symbol(self.room_name, INT, span, True, f"int {self.room_name}")
         of.add_parameter(room)
         self.room = of.parameter(room)
@@ -93,18 +91,18 @@ class States:
 
     def begin(self, turn: Variable) -> None:
         """Write what iteration ``turn`` begins with."""
-        self._number(turn)
+        self._symbol(turn)
         for each, pointer in self.pointers.items():
             self.of.load(each.inside, self._place(pointer, each, self._row(turn)))
 
     def check(self, lines: Sequence[Line]) -> None:
         """Refuse what an iteration begins with, if these lines read it and nobody knows it."""
-        changed = {line.number for line in lines if isinstance(line, Update)}
+        changed = {line.symbol for line in lines if isinstance(line, Update)}
         read = read_by(live(lines, changed))
         for each in self.loop.carried:
             if each in self.pointers or self._known(each) is not None:
                 continue
-            if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
+            if not read.isdisjoint(map(self.of.symbol_of, self.of.with_twin(each.inside))):
                 refuse(
                     "TC708",
                     f"the loop carries '{each.inside.name}', which does not grow by equal steps: its value in "
@@ -115,7 +113,7 @@ class States:
 
     # ------------------------------------------------------------ known by the number of the iteration
 
-    def _number(self, turn: Variable) -> None:
+    def _symbol(self, turn: Variable) -> None:
         """Write the integers and pointers that iteration ``turn`` begins with."""
         self.of.stands_for(self._index, turn)
         for each in self.loop.carried:
@@ -150,11 +148,11 @@ class States:
     ) -> Put:
         """Keep a variable of a block in a row of scratch."""
         symbol = each.inside
-        value = Formula(f.marked(level.numbers[symbol]), f.POSTFIX, _element(each), shape_of(symbol.type))
-        return Put(self._place(pointer, each, row), value, mask, False, saves=pointer.number)
+        value = f.named(level.symbols[symbol], _element(each), shape_of(symbol.type))
+        return Put(self._place(pointer, each, row), value, mask, False, saves=pointer.symbol)
 
     def _word(self, each: Carried) -> str:
-        return self.of.variables[self.first.numbers[each.inside]].word
+        return self.of.variables[self.first.symbols[each.inside]].word
 
 
 class Checkpoints(States):
@@ -171,7 +169,7 @@ class Checkpoints(States):
             self._starts[each] = start = self._pointer("checkpoint", each)
             pointers[each] = pointer = self._pointer("kept", each)
             self._points(pointer, each, _address(start, each), self.room)
-            rows = f.multiply(f.multiply(self.of.program(), f.number("2")), self.room)
+            rows = f.multiply(f.multiply(self.of.program(), f.number(2)), self.room)
             self._points(start, each, state, rows)
             number = f.binary("/", self.count, self.room)
             self.repeat.body.insert(0, self._put(each, self.first, start, number, begins))
@@ -189,7 +187,7 @@ class Checkpoints(States):
             of.load(each.inside, self._place(start, each, _integer(self._segment)))
         turn, carried = of.new("i", "int"), of.level
         of.enter()
-        self._number(turn)
+        self._symbol(turn)
         for each, pointer in self.pointers.items():
             of.emit(self._put(each, carried, pointer, self._row(turn)))
         of.again(self.loop.body)
@@ -214,15 +212,15 @@ def _repeat(
     number = head.variable
     lines = of.leave()
     condition = f.condition(test, _integer(number), end)
-    of.emit(Repeat([head], condition, lines, [Update(number.number, step, adds=True)], above=above))
+    of.emit(Repeat([head], condition, lines, [Update(number.symbol, step, adds=True)], above=above))
 
 
 def _integer(variable: Variable) -> Formula:
-    return Formula(f.marked(variable.number), f.POSTFIX, INT)
+    return f.named(variable.symbol, INT)
 
 
 def _address(pointer: Variable, each: Carried) -> Formula:
-    return Formula(f.marked(pointer.number), f.POSTFIX, PointerType(_element(each)))
+    return f.named(pointer.symbol, PointerType(_element(each)))
 
 
 def _element(each: Carried) -> ScalarType:
@@ -233,15 +231,15 @@ def _element(each: Carried) -> ScalarType:
 
 def _size(shape: tuple[int, ...]) -> Formula:
     """How many elements a block has."""
-    sizes = [f.number(f.sizes((size,))) for size in shape]
-    return functools.reduce(f.multiply, sizes, f.number("1")) if len(sizes) != 1 else sizes[0]
+    sizes = list(map(f.size, shape))
+    return functools.reduce(f.multiply, sizes, f.number(1)) if len(sizes) != 1 else sizes[0]
 
 
 def _lanes(shape: tuple[int, ...]) -> Formula:
     """The number of each element of a block."""
     terms: list[Formula] = []
     for axis in range(len(shape)):
-        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", 13, INT, (shape[axis],))
+        term = f.lanes(shape[axis])
         term = f.expanded(term, [at != axis for at in range(len(shape))])
         inner = shape[axis + 1 :]
         terms.append(f.multiply(term, _size(inner)) if inner else term)

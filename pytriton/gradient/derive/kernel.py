@@ -11,17 +11,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from pytriton.adjoint.active import Flow, every
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.graph import Item, Loop
-from pytriton.adjoint.held import held
-from pytriton.adjoint.plan import Pass
-from pytriton.adjoint.reverse import NotShared, Reversed
-from pytriton.adjoint.states import Kept
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.print import printed
-from pytriton.adjoint.text.program import (
+from pytriton.errors import Report
+from pytriton.frozen import dataclass
+from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive.active import Flow, every
+from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.forward import Forward, held
+from pytriton.gradient.derive.graph import Item, Loop
+from pytriton.gradient.derive.plan import Pass
+from pytriton.gradient.derive.program import (
     Choose,
     Declare,
     Line,
@@ -29,21 +27,21 @@ from pytriton.adjoint.text.program import (
     Repeat,
     Variable,
     live,
+    printed,
     read_by,
     renamed,
     tidy,
 )
-from pytriton.adjoint.walk import Turned, turned
-from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.states import Kept
+from pytriton.gradient.derive.walk import Turned, turned
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Expr, Load, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
+from pytriton.lang.tree.unparse import Unparser, sizes
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = ["PRELUDE", "Derived", "State", "Unwalkable", "derived_kernel", "every_loop", "target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,10 @@ class _Kernel:
         self.parameters, self.items, self.loops = parameters, items, 0
         flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
         strict = forward.settings.strict_literals
-        self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, types, strict)
+        self.names: dict[Symbol, str] = {}
+        self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, types)
+        words = self.reversed.words
+        self.unparser = Unparser(self.names.__getitem__, types, words.word, strict)
 
     def derived(self) -> Derived:
         """The text, and its parameters."""
@@ -155,7 +156,7 @@ class _Kernel:
         self.loops = sum(1 for _ in _repeats(lines))
         used = read_by(lines)
         taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
-        names: dict[int, str] = {}
+        names = self.names
         chosen: dict[Symbol, str] = {}
         declarations: dict[Symbol, str] = {}
         for symbol, variable in self.reversed.parameters.items():
@@ -163,19 +164,20 @@ class _Kernel:
             name = f"parts_{of.name}" if of is not symbol and of in self.sizes else symbol.name
             while symbol not in forward.kernel.parameters and name in taken:
                 name += "_"
-            names[variable.number] = name
+            names[variable.symbol] = name
             taken.add(name)
-            if variable.number in used:
+            if variable.symbol in used:
                 chosen[symbol] = name
                 declarations[symbol] = self._declaration(symbol, name)
         counted = None if self.turn is None else self.turn.count
-        text, text_of_count = (
-            printed(self.name, kept, lines, self.reversed.variables, dict(names), taken, self._head(chosen))
+        texts = [
+            printed(self.name, kept, lines, self.unparser, names, taken, self._head(chosen))
             for kept in (
                 list(declarations.values()),
                 [said for symbol, said in declarations.items() if symbol is not counted],
-            )
-        )
+            )[: 1 + (counted in chosen)]
+        ]
+        text = texts[0]
         _read_again(text, self.name, forward)
         twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
         return Derived(
@@ -186,7 +188,7 @@ class _Kernel:
             {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
             self.at,
             None if counted is None else chosen.get(counted),
-            text_of_count,
+            texts[-1],
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
             frozenset(self.forward.loads.index(self.origins.get(load, load)) for load in _filled(lines)),
@@ -272,7 +274,7 @@ class _Kernel:
             lines = live(self.reversed.run(self.items))
         except NotShared:
             raise self._unwalkable() from None
-        unknown = {self.reversed.top.numbers[symbol] for symbol in self.turn.unknown}
+        unknown = {self.reversed.top.symbols[symbol] for symbol in self.turn.unknown}
         again = self.at.loop is not None and _has_loops(lines)
         if again or not unknown.isdisjoint(read_by(lines)):
             raise self._unwalkable()  # it takes the whole loop
@@ -283,19 +285,22 @@ class _Kernel:
 
     def _in_parts(self, lines: list[Line], part: Variable) -> list[Line]:
         """The lines with pointers to this program's part of each sum."""
-        name = Formula(f.marked(part.number), f.POSTFIX, INT)
-        number, many = _of_grid("get_program_id", self.at.axis), _of_grid("get_num_programs", self.at.axis)
+        name = f.named(part.symbol, INT)
+        number, many = (
+            _of_grid("get_program_id", self.at.axis or 0),
+            _of_grid("get_num_programs", self.at.axis or 0),
+        )
         tops: list[Line] = [Declare(part, number)]
         for axis in self.at.others:
             number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))
             many = f.multiply(many, _of_grid("get_num_programs", axis))
         for symbol, size in self.sizes.items():
             given = self.reversed.parameters[self.reversed.twin(symbol)]
-            if given.number not in read_by(lines):
+            if given.symbol not in read_by(lines):
                 continue
             pointer = self.reversed.new(f"d_{symbol.name}", given.word, "*")
-            lines = [renamed(line, given.number, pointer.number) for line in lines]
-            whole = Formula(f.marked(given.number), f.POSTFIX, PointerType(FLOAT))
+            lines = [renamed(line, given.symbol, pointer.symbol) for line in lines]
+            whole = f.named(given.symbol, PointerType(FLOAT))
             offset = f.cast(name if not self.at.others else number, LONG)
             tops.append(
                 Declare(pointer, f.binary("+", whole, f.multiply(offset, self.reversed.parameter(size))))
@@ -336,15 +341,15 @@ def _has_loops(lines: Sequence[Line]) -> bool:
 def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
     """What is kept, and how large it is."""
     rows = f"2 * {chosen[kept.room]}" if kept.segments else chosen[kept.room]
-    shape = ", ".join(["programs", rows, *filter(None, [f.sizes(kept.shape)])])
+    shape = ", ".join(["programs", rows, *filter(None, [sizes(kept.shape)])])
     when = "at the start of each segment, then of each iteration of one segment"
     if not kept.segments:
         when = "as each iteration begins with it"
     return f"{chosen[kept.state]} [{shape}]: {kept.name} {when}"
 
 
-def _of_grid(function: str, axis: int | None) -> Formula:
-    return f.call(function, INT, f.number(str(axis)))
+def _of_grid(function: str, axis: int) -> Formula:
+    return f.call(function, INT, f.number(axis))
 
 
 def target(symbol: Symbol) -> object:

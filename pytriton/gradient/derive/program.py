@@ -8,39 +8,30 @@
 
 ``live`` drops what nobody reads. ``tidy`` then joins copies: a loop changes the variable that it starts from
 where that is not read again, and ``c_1 = c + x; c = c_1`` becomes ``c += x``.
+
+``printed`` gives names and layout. A variable gets the name that it hints at, or that with a number where another
+one in scope has it. The statements of the forward keep their comments; before the adjoint of a statement stands
+what it is the adjoint of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytriton.adjoint.text.formula import Formula, marked, numbers_in
-from pytriton.lang.tree.typed import Load
-
-__all__ = [
-    "Choose",
-    "Declare",
-    "Line",
-    "Put",
-    "Repeat",
-    "Update",
-    "Variable",
-    "live",
-    "read_by",
-    "renamed",
-    "tidy",
-]
+from pytriton.gradient.derive.formula import Formula
+from pytriton.lang.tree.typed import Binary, Expr, Load, Name, Symbol
+from pytriton.lang.tree.unparse import Unparser, bare, sizes
+from pytriton.lang.tree.walk import names, with_children
 
 
 @dataclass(eq=False)
 class Variable:
-    """``hint``: the name that it gets if it is free. ``word``: its element type; ``stars``, ``shape``: the rest.
-    ``raw``: as it was loaded, so that a larger floating type holds the same.
+    """``symbol``: with the name that it gets if it is free. ``word``: its element type; ``stars``, ``shape``: the
+    rest. ``raw``: as it was loaded, so that a larger floating type holds the same.
     """
 
-    number: int
-    hint: str
+    symbol: Symbol
     word: str
     stars: str = ""
     shape: tuple[int, ...] = ()
@@ -66,7 +57,7 @@ class Declare(Line):
 class Update(Line):
     """``variable = value``, or ``+=`` where ``adds``."""
 
-    number: int
+    symbol: Symbol
     value: Formula
     adds: bool = False
 
@@ -77,7 +68,7 @@ class Put(Line):
     value: Formula
     mask: Formula | None
     atomic: bool
-    saves: int | None = None  # only for what reads this pointer
+    saves: Symbol | None = None  # only for what reads this pointer
     fills: Load | None = None  # stores the gradient of all that this load reads, and reads nothing there
 
 
@@ -96,18 +87,18 @@ class Choose(Line):
     otherwise: list[Line]
 
 
-def _names(*formulas: Formula | None) -> set[int]:
-    return set().union(*(numbers_in(formula.text) for formula in formulas if formula is not None))
+def _names(*formulas: Formula | None) -> set[Symbol]:
+    return set().union(*(names(formula.expr) for formula in formulas if formula is not None))
 
 
-def read_by(lines: Iterable[Line]) -> set[int]:
+def read_by(lines: Iterable[Line]) -> set[Symbol]:
     """The variables that these lines read; one that is added to counts."""
-    result: set[int] = set()
+    result: set[Symbol] = set()
     for line in lines:
         match line:
             case Declare(value=value):
                 result |= _names(value)
-            case Update(number=number, value=value, adds=adds):
+            case Update(symbol=number, value=value, adds=adds):
                 result |= _names(value) | ({number} if adds else set())
             case Put(pointer=pointer, value=value, mask=mask):
                 result |= _names(pointer, value, mask)
@@ -121,20 +112,20 @@ def read_by(lines: Iterable[Line]) -> set[int]:
 # ---------------------------------------------------------------- dead statements
 
 
-def live(lines: Sequence[Line], after: Iterable[int] = ()) -> list[Line]:
+def live(lines: Sequence[Line], after: Iterable[Symbol] = ()) -> list[Line]:
     """The lines without those whose results nobody reads."""
     return _live(lines, set(after))[0]
 
 
-def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]]:
+def _live(lines: Sequence[Line], needed: set[Symbol]) -> tuple[list[Line], set[Symbol]]:
     kept: list[Line] = []
     for line in reversed(lines):
         match line:
             case Declare(variable=variable, value=value):
-                if variable.number not in needed:
+                if variable.symbol not in needed:
                     continue
-                needed = (needed - {variable.number}) | _names(value)
-            case Update(number=number, value=value):
+                needed = (needed - {variable.symbol}) | _names(value)
+            case Update(symbol=number, value=value):
                 if number not in needed:
                     continue
                 needed = needed | _names(value)  # and its declaration is needed still
@@ -158,7 +149,7 @@ def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]
     return kept[::-1], needed
 
 
-def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
+def _live_loop(loop: Repeat, after: set[Symbol]) -> tuple[Repeat, set[Symbol]] | None:
     """The loop and what it needs; None where it has no effect."""
     if not _live_body(loop, after, set())[0]:
         return None
@@ -171,7 +162,7 @@ def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
     return replace(loop, heads=heads, body=kept, steps=updates), needed
 
 
-def _live_body(loop: Repeat, after: set[int], tested: set[int]) -> tuple[list[Line], set[int]]:
+def _live_body(loop: Repeat, after: set[Symbol], tested: set[Symbol]) -> tuple[list[Line], set[Symbol]]:
     lines, end = [*loop.body, *loop.steps], after | tested
     while True:
         kept, start = _live(lines, set(end))
@@ -188,16 +179,26 @@ def tidy(lines: list[Line]) -> list[Line]:
     result: list[Line] = []
     for line in lines:
         if isinstance(line, Repeat):
-            line = _tidy_ends(replace(line, body=tidy(line.body)))
+            line = _with_steps_inside(_tidy_ends(replace(line, body=tidy(line.body))))
         elif isinstance(line, Choose):
             line = replace(line, then=tidy(line.then), otherwise=tidy(line.otherwise))
         result.append(line)
     return _join_starts(result)
 
 
+def _with_steps_inside(loop: Repeat) -> Repeat:
+    """Steps that read what the body declares stand at its end, where C can see it."""
+    inner = {line.variable.symbol for line in loop.body if isinstance(line, Declare)}
+    return (
+        loop
+        if inner.isdisjoint(read_by(loop.steps))
+        else replace(loop, body=[*loop.body, *loop.steps], steps=[])
+    )
+
+
 def _join_starts(lines: list[Line]) -> list[Line]:
     """``T w = v`` where v was declared in this block and is not read again: w is v."""
-    declared: dict[int, Variable] = {}
+    declared: dict[Symbol, Variable] = {}
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -206,10 +207,10 @@ def _join_starts(lines: list[Line]) -> list[Line]:
             alike = source in declared and (declared[source].raw or _alike(declared[source], line.variable))
             if source is not None and alike and source not in read_by(lines[at + 1 :]):
                 declared[source].word = line.variable.word
-                rest = [renamed(other, line.variable.number, source) for other in lines[at + 1 :]]
+                rest = [renamed(other, line.variable.symbol, source) for other in lines[at + 1 :]]
                 lines = [*lines[:at], *rest]
                 continue
-            declared[line.variable.number] = line.variable
+            declared[line.variable.symbol] = line.variable
         at += 1
     return lines
 
@@ -218,8 +219,8 @@ def _alike(left: Variable, right: Variable) -> bool:
     return (left.word, left.stars, left.shape) == (right.word, right.stars, right.shape)
 
 
-def _copied(value: Formula | None) -> int | None:
-    return next(iter(numbers_in(value.text))) if value is not None and value.is_name else None
+def _copied(value: Formula | None) -> Symbol | None:
+    return None if value is None else value.symbol
 
 
 def _tidy_ends(loop: Repeat) -> Repeat:
@@ -240,26 +241,26 @@ def _tidy_end(loop: Repeat, end: Update) -> Repeat | None:
         return None
     others = [line for line in [*loop.body, *loop.steps] if line is not end and line is not declared]
     behind = [line for line in [*loop.body[at + 1 :], *loop.steps] if line is not end]
-    if end not in loop.steps and end.number not in read_by(behind):  # there
+    if end not in loop.steps and end.symbol not in read_by(behind):  # there
         update = Update(
-            end.number, declared.value, above=declared.above, beside=declared.beside, about=declared.about
+            end.symbol, declared.value, above=declared.above, beside=declared.beside, about=declared.about
         )
         loop = _replaced(loop, {id(declared): update, id(end): None})
-        return replace(loop, body=[renamed(line, last, end.number) for line in loop.body])
+        return replace(loop, body=[renamed(line, last, end.symbol) for line in loop.body])
     if last not in read_by(others) and not _moves_past(loop, end, declared.value):  # at the end
         return _replaced(loop, {id(declared): None, id(end): replace(end, value=declared.value)})
     return None
 
 
-def _declares(line: Line, number: int | None) -> bool:
-    return isinstance(line, Declare) and line.variable.number == number
+def _declares(line: Line, number: Symbol | None) -> bool:
+    return isinstance(line, Declare) and line.variable.symbol is number
 
 
 def _moves_past(loop: Repeat, end: Update, value: Formula) -> bool:
     """Whether a variable that the value reads is set before the end, or in between."""
     lines = [*loop.body, *loop.steps]
     before, reads = lines[: lines.index(end)], _names(value)
-    return any(isinstance(line, Update) and line.number in reads for line in before)
+    return any(isinstance(line, Update) and line.symbol in reads for line in before)
 
 
 def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
@@ -271,16 +272,16 @@ def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
     return replace(loop, body=apply(loop.body), steps=steps)
 
 
-def renamed(line: Line, old: int, new: int) -> Line:
+def renamed(line: Line, old: Symbol, new: Symbol) -> Line:
     """The line with another variable in place of one."""
 
+    def change(expr: Expr) -> Expr:
+        if isinstance(expr, Name):
+            return replace(expr, symbol=new) if expr.symbol is old else expr
+        return with_children(expr, change)
+
     def formula(value: Formula) -> Formula:
-        parts = None
-        if value.parts is not None:
-            parts = (value.parts[0], formula(value.parts[1]), formula(value.parts[2]))
-        folded = None if value.folded is None else formula(value.folded)
-        text = value.text.replace(marked(old), marked(new))
-        return Formula(text, value.binds, value.element, value.shape, parts, folded, value.gained)
+        return Formula(change(value.expr))
 
     def maybe(value: Formula | None) -> Formula | None:
         return None if value is None else formula(value)
@@ -288,8 +289,8 @@ def renamed(line: Line, old: int, new: int) -> Line:
     match line:
         case Declare(value=value):
             return replace(line, value=maybe(value))
-        case Update(number=number, value=value):
-            return replace(line, number=new if number == old else number, value=formula(value))
+        case Update(symbol=number, value=value):
+            return replace(line, symbol=new if number == old else number, value=formula(value))
         case Put(pointer=pointer, value=value, mask=mask):
             return replace(line, pointer=formula(pointer), value=formula(value), mask=maybe(mask))
         case Repeat(heads=heads, condition=condition, body=body, steps=steps):
@@ -302,3 +303,121 @@ def renamed(line: Line, old: int, new: int) -> Line:
             return replace(line, condition=formula(condition), then=yes, otherwise=no)
         case _:
             raise AssertionError(line)
+
+
+# ---------------------------------------------------------------- print
+
+MAX_WIDTH = 110
+_COMPOUND = frozenset(("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"))
+
+
+class _Printer:
+    def __init__(self, unparser: Unparser, names: dict[Symbol, str]) -> None:
+        self.unparser, self.names = unparser, names
+        self.out: list[str] = []
+        self.about: str | None = None
+
+    def text(self, formula: Formula) -> str:
+        return self.unparser(formula.expr)
+
+    def block(self, lines: Iterable[Line], indent: str, taken: set[str]) -> None:
+        for line in lines:
+            self.comments(line, indent)
+            self.line(line, indent, taken)
+            if line.beside and self.out:
+                self.out[-1] += "  // " + " ".join(" ".join(line.beside).split())
+
+    def comments(self, line: Line, indent: str) -> None:
+        self.out += [f"{indent}// {text}".rstrip() for comment in line.above for text in comment.splitlines()]
+        if line.about is not None and line.about != self.about:
+            self.out.append(f"{indent}// adjoint of: {line.about}")
+        self.about = line.about
+
+    def line(self, line: Line, indent: str, taken: set[str]) -> None:
+        match line:
+            case Declare():
+                self.out.append(f"{indent}{self.declared(line, taken)};")
+            case Update():
+                self.out.append(f"{indent}{self.updated(line)};")
+            case Put(pointer=pointer, value=value, mask=mask, atomic=atomic):
+                where = self.text(pointer)
+                if atomic:
+                    masked = f", {self.text(mask)}" if mask is not None else ""
+                    self.out.append(f"{indent}atomic_add({where}, {self.text(value)}{masked});")
+                else:
+                    where = self.unparser.inside(pointer.expr)
+                    masked = f"?({self.text(mask)}) " if mask is not None else ""
+                    self.out.append(f"{indent}*{masked}{where} = {self.text(value)};")
+            case Repeat():
+                self.loop(line, indent, taken)
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                self.out.append(f"{indent}if ({self.text(condition)}) {{")
+                self.block(then, indent + "  ", set(taken))
+                if otherwise:
+                    self.out.append(f"{indent}}} else {{")
+                    self.block(otherwise, indent + "  ", set(taken))
+                self.out.append(f"{indent}}}")
+
+    def loop(self, line: Repeat, indent: str, taken: set[str]) -> None:
+        inner = set(taken)
+        heads = [self.declared(head, inner) for head in line.heads]
+        words = {head.variable.word for head in line.heads}
+        if len(words) > 1 or any(head.variable.shape for head in line.heads):
+            self.out += [f"{indent}{head};" for head in heads]
+            taken |= inner
+            heads = []
+        first = ", ".join([*heads[:1], *(head.partition(" ")[2] for head in heads[1:])])
+        condition = "" if line.condition is None else self.text(line.condition)
+        start = len(self.out)
+        self.block(line.body, indent + "  ", inner)
+        steps = ", ".join(map(self.updated, line.steps))
+        if not first and not steps and condition:
+            head = f"while ({condition})"
+        else:
+            head = f"for ({first};{' ' * bool(condition)}{condition};{' ' * bool(steps)}{steps})"
+        self.out.insert(start, f"{indent}{head} {{")
+        self.out.append(f"{indent}}}")
+
+    def declared(self, line: Declare, taken: set[str]) -> str:
+        variable = line.variable
+        name, count = variable.symbol.name, 1
+        while name in taken:
+            count += 1
+            name = f"{variable.symbol.name}_{count}"
+        value = "" if line.value is None else f" = {self.text(line.value)}"
+        taken.add(name)
+        self.names[variable.symbol] = name
+        shape = f"[{sizes(variable.shape)}]" if variable.shape else ""
+        return f"{variable.word} {variable.stars}{name}{shape}{value}"
+
+    def updated(self, line: Update) -> str:
+        name, value = self.names[line.symbol], line.value
+        if line.adds:
+            if value.opposite is not None:
+                return f"{name} -= {self.text(value.opposite)}"
+            return f"{name} += {self.text(value)}"
+        whole = bare(value.expr)
+        update = whole if isinstance(whole, Binary) and whole.operator in _COMPOUND else None
+        if update is not None and Formula(update.left).symbol is line.symbol:
+            return f"{name} {update.operator}= {self.unparser(update.right)}"
+        return f"{name} = {self.text(value)}"
+
+
+def printed(
+    name: str,
+    declarations: Sequence[str],
+    lines: Sequence[Line],
+    unparser: Unparser,
+    names: dict[Symbol, str],
+    taken: Collection[str],
+    head: Sequence[str] = (),
+) -> str:
+    """The kernel as text. ``names``: of the parameters; ``taken``: not for variables; ``head``: comments."""
+    printer = _Printer(unparser, names)
+    printer.block(lines, "  ", set(taken))
+    start = f"__global__ void {name}("
+    joined = start + ", ".join(declarations) + ") {"
+    if len(joined) > MAX_WIDTH:
+        joined = start + f",\n{' ' * len(start)}".join(declarations) + ") {"
+    comments = [f"// {line}".rstrip() for line in head]
+    return "\n".join([*comments, joined, *printer.out, "}", ""])

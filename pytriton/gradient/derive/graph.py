@@ -35,19 +35,6 @@ from pytriton.lang.tree.walk import assigned, walk, with_children
 from pytriton.passes.lower.jumps import without_returns
 from pytriton.source import Source, Span
 
-__all__ = [
-    "Branch",
-    "Carried",
-    "Define",
-    "Item",
-    "Loop",
-    "Merge",
-    "Write",
-    "defined_in",
-    "graph_of",
-    "refuse",
-]
-
 
 @dataclass(eq=False)
 class Define:
@@ -160,12 +147,7 @@ class _Builder:
             case If():
                 return [self.branch(statement)]
             case _:
-                refuse(
-                    "TC702",
-                    "this jump has no derivative",
-                    statement.span,
-                    help="end the loop by its condition, and put what an iteration skips under 'if'",
-                )
+                raise AssertionError(statement)  # normalised
 
     def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:
         heads: set[Symbol] = set()

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.graph import refuse
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -36,8 +36,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import DOUBLE, FLOAT, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same
-
-__all__ = ["Seed", "Surroundings", "adjoint_type", "back", "settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,8 @@ def adjoint_type(type_: object) -> ScalarType:
     return DOUBLE if element_of(type_) == DOUBLE else FLOAT  # type: ignore[arg-type]
 
 
-_ZERO: Final = f.number("0")
-_ONE: Final = f.number("1")
+_ZERO: Final = f.number(0)
+_ONE: Final = f.number(1)
 
 
 def settled(seed: Seed) -> Formula:
@@ -120,8 +118,8 @@ def back(expr: Expr, seed: Seed, at: Surroundings) -> None:
 
 def _named(seed: Seed, at: Surroundings) -> Seed:
     """The same with a formula that may be written several times."""
-    inner = seed.value.folded if seed.value.text.startswith("-") and seed.value.folded else seed.value
-    return seed if inner.is_name else replace(seed, value=at.named(seed.value))
+    inner = seed.value.opposite or seed.value
+    return seed if inner.symbol is not None else replace(seed, value=at.named(seed.value))
 
 
 def _times(seed: Seed, factor: Formula) -> Seed:
@@ -130,8 +128,8 @@ def _times(seed: Seed, factor: Formula) -> Seed:
 
 def _over(seed: Seed, divisor: Formula) -> Seed:
     value = seed.value
-    if value.folded is not None and value.text.startswith("-"):
-        return replace(seed, value=f.negated(f.binary("/", value.folded, divisor)), clean=False)
+    if value.opposite is not None:
+        return replace(seed, value=f.negated(f.binary("/", value.opposite, divisor)), clean=False)
     return replace(seed, value=f.binary("/", value, divisor), clean=False)
 
 
@@ -168,9 +166,9 @@ def _without(seed: Seed, axes: tuple[int, ...], shape: tuple[int, ...], at: Surr
     """Axes of size 1 dropped."""
     if not seed.value.shape and (seed.mask is None or not seed.mask.shape):
         return replace(seed, shape=shape)
-    value = seed.value
-    if seed.mask is None and value.folded is not None and value.gained == axes != ():
-        return Seed(value.folded, shape)
+    before = f.unexpanded(seed.value, axes)
+    if seed.mask is None and before is not None:
+        return Seed(before, shape)
     held = _held(seed, at)
     bare = Seed(f.reduced(_full(held), axes), shape)
     return bare if held.mask is None else _seen(bare, at)
@@ -236,7 +234,7 @@ def _binary(expr: Binary, seed: Seed, at: Surroundings) -> None:
             back(left, seed, at)
             back(right, replace(seed, value=f.negated(seed.value)), at)
         case "*" if same(left, right):
-            back(left, _times(replace(seed, value=f.multiply(f.number("2"), seed.value)), at.value(left)), at)
+            back(left, _times(replace(seed, value=f.multiply(f.number(2), seed.value)), at.value(left)), at)
         case "*":
             if at.flow.active(left):
                 back(left, _times(seed, at.value(right)), at)
@@ -268,7 +266,7 @@ def _reduce(expr: Reduce, seed: Seed, at: Surroundings) -> None:
         back(operand, Seed(_spread(seed.value, seed.shape, expr.axis), shape, mask, seed.clean), at)
         return
     value = at.value(operand)
-    value = value if value.is_name else at.named(value)
+    value = value if value.symbol is not None else at.named(value)
     extreme = _spread(at.value(expr), seed.shape, expr.axis)
     equal = f.condition("==", value, extreme)
     equal = at.named(equal)
@@ -291,7 +289,7 @@ def _dot(expr: Dot, seed: Seed, at: Surroundings) -> None:
         coming = narrow if narrow.element == beside.element else flowing
         turned = f.permuted(beside, swapped)
         product = f.binary("@", coming, turned) if operand is expr.left else f.binary("@", turned, coming)
-        made = replace(product, element=adjoint_type(operand.type), shape=shape_of(operand.type))
+        made = product.of(adjoint_type(operand.type), shape_of(operand.type))
         back(operand, Seed(made, shape_of(operand.type)), at)
 
 
@@ -312,7 +310,7 @@ def _scaled(seed: Seed, value: float, at: Surroundings) -> Seed:
 
 def _erf(expr: Call, seed: Seed, at: Surroundings) -> Seed:
     x = _argument(expr, at)
-    x = x if x.is_name else at.named(x)
+    x = x if x.symbol is not None else at.named(x)
     bell = f.call("exp", adjoint_type(expr.type), f.negated(f.multiply(x, x)))
     return _times(_scaled(seed, 1.1283791670955126, at), bell)
 
@@ -377,7 +375,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Seed, Surroundings], None]]] = {
     "exp2": _one(lambda e, s, at: _times(_scaled(s, _LN2, at), at.value(e))),
     "log": _one(lambda e, s, at: _over(s, _argument(e, at))),
     "log2": _one(lambda e, s, at: _over(s, f.multiply(_argument(e, at), at.literal(_LN2, s.value.scalar)))),
-    "sqrt": _one(lambda e, s, at: _over(s, f.multiply(f.number("2"), at.value(e)))),
+    "sqrt": _one(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
     "rsqrt": _one(
         lambda e, s, at: _minus(_scaled(s, 0.5, at), f.multiply(_square(at.value(e)), at.value(e)))
     ),

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytriton.adjoint.active import every, expressions_of
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Merge, Write, defined_in
-from pytriton.adjoint.loops import Steps, in_iteration, loops_of
 from pytriton.frozen import replace
+from pytriton.gradient.derive.active import every, expressions_of
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Merge, Write, defined_in
+from pytriton.gradient.derive.loops import Steps, in_iteration, loops_of
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -42,8 +42,6 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import names, same, walk, with_children
 from pytriton.source import Span
-
-__all__ = ["Turned", "turned"]
 
 
 @dataclass(eq=False)

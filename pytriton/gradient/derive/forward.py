@@ -6,22 +6,35 @@ parameters, outputs that are stored at several places.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from pytriton.adjoint.active import Flow, is_floating
-from pytriton.adjoint.graph import Item, Write, graph_of, refuse
-from pytriton.adjoint.loops import rotate
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
+from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import Front, read
-from pytriton.lang.tree.typed import KernelDef, Load, Symbol
+from pytriton.lang.tree.typed import (
+    Body,
+    Break,
+    DoWhile,
+    Expr,
+    For,
+    KernelDef,
+    Load,
+    Name,
+    Return,
+    Symbol,
+    While,
+)
 from pytriton.lang.tree.types import PointerType, element_of
+from pytriton.lang.tree.walk import bodies, names
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.loops.prefetch import prefetch
+from pytriton.passes.lower.jumps import jumps
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = ["Forward", "forward_of", "refuse_stores"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +87,7 @@ def forward_of(
             kernel.buffers[0].span,
             help="pass the buffer as a parameter",
         )
-    items = graph_of(kernel)
-    rotate(items)
+    items = graph_of(normalised(kernel))
     flow = Flow(items, kernel.parameters, ())
     read_, written = _touched(flow)
     floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]
@@ -107,6 +119,25 @@ def forward_of(
         *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
         *(tuple(flow.loads()), set(), {}),
     )
+
+
+def normalised(kernel: KernelDef) -> KernelDef:
+    """Without ``continue``, and with loads that were made ahead at the top of their loop: they are no sums."""
+    _refuse_jumps(kernel.body, False)
+    return prefetch(jumps(kernel, Context()), Context())
+
+
+def _refuse_jumps(body: Body, inside: bool) -> None:
+    for statement in body:
+        if isinstance(statement, Break | DoWhile) or (inside and isinstance(statement, Return)):
+            refuse(
+                "TC702",
+                "no derivative goes through this jump",
+                statement.span,
+                help="write the loop so that it ends by its condition, and what an iteration skips under 'if'",
+            )
+        for inner in bodies(statement):
+            _refuse_jumps(inner, inside or isinstance(statement, For | While))
 
 
 def _is_tensor(symbol: Symbol) -> bool:
@@ -190,3 +221,24 @@ def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> Non
         element = element_of(symbol.type)
         if isinstance(element, PointerType) and element.element != element_of(load.type):
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
+
+
+def held(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Expr]:
+    """Pointers to values of variables that an output holds; they are known where the variable is defined.
+
+    ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
+    when the backward runs. Only what is stored as it is counts: without a mask, outside which it would be unknown,
+    and without rounding. A backward reads it where a loop of the forward is not needed then; else computing it
+    again costs as little (kernel.py).
+    """
+    known: dict[Symbol, int] = {}
+    found: dict[Symbol, Expr] = {}
+    for at, item in enumerate(items):
+        if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
+            symbol, pointer = item.value.symbol, item.pointer
+            before = (known.get(name, -1) for name in names(pointer))
+            kept = flow.roots(pointer) <= set(outputs) and symbol in known
+            if kept and all(place < known[symbol] for place in before):
+                found[symbol] = pointer
+        known |= dict.fromkeys(defined_in([item]), at)
+    return found

@@ -4,6 +4,12 @@ The passes are planned, each is made a kernel (kernel.py), and kernels that add 
 
 A launch knows its integers, a text does not. So what is printed takes an input to be read once if there are
 ordinary sizes for which it is; ``pytriton.gradient`` looks again at each launch.
+
+The ``#if`` of the forward stay in what is printed. Each arm is derived by itself: the forward with ``#if 1`` or
+``#if 0`` in place of a condition. What the texts have in common stands once, and the rest below the condition
+again. That is done for flags: names that the text asks for in ``#if`` and uses nowhere else, so that an arm cannot
+depend on their value. A text that defines such a name, or chains conditions with ``#elif``, or has an arm without a
+derivative is derived for the given defines alone.
 """
 
 from __future__ import annotations
@@ -12,26 +18,25 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
 
-from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.forward import Forward, forward_of, refuse_stores
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
-from pytriton.adjoint.plan import Pass, added, cost, planned
-from pytriton.adjoint.text.arms import with_arms
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
+from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
+from pytriton.gradient.derive.plan import Pass, added, cost, planned
+from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType
 from pytriton.lang.tree.walk import walk
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = ["SUM_BLOCK", "Backward", "backward", "derivable", "derived_text", "kept_text", "usual"]
 
 SUFFIX: Final = "_backward"
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
@@ -74,20 +79,29 @@ def backward(points: Sequence[Point], whole: Collection[str]) -> tuple[tuple[Pas
 
 
 def usual(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
-    """The backward in the best of some ordinary launches."""
-    found: dict[tuple[Pass, ...], Backward] = {}
-    for sizes in TYPICAL_SIZES:
-        accesses, grid = _ordinary(forward, sizes)
-        for symbol in forward.outputs:
-            writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
-            pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
-            if any(accesses.collide(*pair) for pair in pairs):
-                refuse_stores(symbol, writes)
-        point = forward, accesses, grid
-        passes, (made,) = backward([point], {symbol.name for symbol in forward.inputs})
-        found[passes] = made
-    best = min(found, key=cost)
-    return best, found[best]
+    """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
+    key = "usual", forward.checkpoints
+    if key not in forward.made:
+        forward.made[key] = _best(forward)
+    found: tuple[tuple[Pass, ...], Backward] = forward.made[key]
+    return found
+
+
+def _best(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
+    launches = [_ordinary(forward, sizes) for sizes in TYPICAL_SIZES]
+    for symbol, (accesses, _) in itertools.product(forward.outputs, launches):
+        writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
+        pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
+        if any(accesses.collide(*pair) for pair in pairs):
+            refuse_stores(symbol, writes)
+    whole = {symbol.name for symbol in forward.inputs}
+    while True:
+        plans = [planned([(forward, *launch)], whole, forward.never) for launch in launches]
+        best = min(plans, key=cost)
+        try:
+            return best, _derived(forward, best)
+        except Unwalkable as reason:
+            forward.never.update(reason.loads)
 
 
 def _ordinary(forward: Forward, sizes: Sequence[int]) -> tuple[Accesses, tuple[int, ...]]:
@@ -265,3 +279,112 @@ __global__ void NAME(EXACT *parts, TO *total, int count, int size) {
 }
 """
 SUM_BLOCK: Final = 32
+
+
+# ---------------------------------------------------------------- the #if of the forward
+
+MAX_FLAGS: Final = 3  # each doubles the work
+_DIRECTIVE: Final = re.compile(r"^[ \t]*#[ \t]*(\w+)(.*)$", re.MULTILINE)
+_OPENS: Final = ("if", "ifdef", "ifndef")
+
+Decisions = Mapping[str, bool]
+
+
+def with_arms(text: str, defines: Mapping[str, object], derived: str, derive: Callable[[str], str]) -> str:
+    """``derived``, what ``derive`` makes of the text, with the flags of the text."""
+    flags = _flags(text, defines)
+    if not flags:
+        return derived
+    try:
+        made = {
+            decided: derive(_decided(text, dict(zip(flags, decided, strict=True)))).splitlines()
+            for decided in itertools.product((True, False), repeat=len(flags))
+        }
+    except CompileError:
+        return derived
+    lines = _folded(list(flags.items()), made)
+    right = all(
+        _taken(lines, dict(zip(flags, decided, strict=True))) == each for decided, each in made.items()
+    )
+    folded = "\n".join([*lines, ""])
+    return folded if right and _tokens(folded, defines) == _tokens(derived, defines) else derived
+
+
+def _flags(text: str, defines: Mapping[str, object]) -> dict[str, str]:
+    """The flags of a text, and how it asks for them: ``if`` or ``ifdef``; none where it does more with them."""
+    text = re.sub(r"//.*|/\*.*?\*/", "", text)
+    flags: dict[str, str] = {}
+    for found in _DIRECTIVE.finditer(text):
+        word, rest = found[1], found[2].strip()
+        asks = word.replace("ifndef", "ifdef")
+        flag = word in _OPENS and re.fullmatch(r"[A-Za-z_]\w*", rest) and flags.setdefault(rest, asks) == asks
+        if not flag and word in (*_OPENS, "elif", "include"):
+            return {}
+    rest = _DIRECTIVE.sub(lambda found: "" if found[1] in _OPENS else found[0], text)
+    used = re.findall(r"\w+", " ".join([rest, *map(str, defines.values())]))
+    return {} if len(flags) > MAX_FLAGS or not flags.keys().isdisjoint(used) else flags
+
+
+def _decided(text: str, decisions: Decisions) -> str:
+    """The text with its conditions answered."""
+
+    def answer(found: re.Match[str]) -> str:
+        if found[1] not in _OPENS:
+            return found[0]
+        return f"#if {int(decisions[found[2].partition('//')[0].strip()] != (found[1] == 'ifndef'))}"
+
+    return _DIRECTIVE.sub(answer, text)
+
+
+def _folded(flags: Sequence[tuple[str, str]], made: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
+    """One text; the first flag outermost."""
+    if not flags:
+        return made[()]
+    yes, no = (
+        _units(
+            _folded(flags[1:], {decided[1:]: lines for decided, lines in made.items() if decided[0] is way})
+        )
+        for way in (True, False)
+    )
+    (flag, asks), result = flags[0], list[str]()
+    conditions = f"#{asks} {flag}", f"#ifndef {flag}" if asks == "ifdef" else f"#if !{flag}"
+    for kind, start, end, first, last in SequenceMatcher(None, yes, no, autojunk=False).get_opcodes():
+        if kind == "equal":
+            result += itertools.chain(*yes[start:end])
+            continue
+        result.append(conditions[end == start])
+        result += itertools.chain(*yes[start:end])
+        result += ["#else"] if end > start and last > first else []
+        result += [*itertools.chain(*no[first:last]), "#endif"]
+    return result
+
+
+def _units(lines: Sequence[str]) -> list[tuple[str, ...]]:
+    """The lines, those from an ``#if`` to its ``#endif`` together."""
+    result: list[tuple[str, ...]] = []
+    depth = 0
+    for line in lines:
+        result.append((*result.pop(), line) if depth else (line,))
+        depth += line.startswith("#if") - line.startswith("#endif")
+    return result
+
+
+def _taken(lines: Sequence[str], decisions: Decisions) -> list[str]:
+    """What is left of a text."""
+    result: list[str] = []
+    open_: list[bool] = [True]
+    for line in lines:
+        word, _, flag = line.partition(" ")
+        if word in ("#if", "#ifdef", "#ifndef"):
+            open_.append(decisions[flag.lstrip("!")] != (word == "#ifndef" or flag[0] == "!"))
+        elif word == "#else":
+            open_[-1] = not open_[-1]
+        elif word == "#endif":
+            open_.pop()
+        elif all(open_):
+            result.append(line)
+    return result
+
+
+def _tokens(text: str, defines: Mapping[str, object]) -> list[str]:
+    return [token.text for token in preprocess(Source(text, "derived"), defines, Report()).tokens]

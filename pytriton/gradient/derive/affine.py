@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytriton.adjoint.graph import Loop
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive.graph import Loop
 from pytriton.passes.analysis.affine import Affine
-
-__all__ = ["Key", "Touched", "dense", "distinct", "moved", "reach", "shorten", "within"]
 
 # ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
 Key = tuple[Any, ...]

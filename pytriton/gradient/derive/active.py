@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -37,8 +37,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import DOUBLE, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import children, same, walk
-
-__all__ = ["Flow", "every", "expressions_of", "is_floating"]
 
 _FLAT = frozenset(("floor", "ceil", "program_id", "num_programs"))
 

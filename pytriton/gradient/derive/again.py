@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Choose, Declare, Line, Repeat, Update, Variable
-from pytriton.adjoint.text.spell import Speller
 from pytriton.frozen import replace
+from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.formula import Formula, Words
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
+from pytriton.gradient.derive.program import Choose, Declare, Line, Repeat, Update, Variable
 from pytriton.lang.tree.typed import (
+    Atomic,
+    Broadcast,
     Cast,
     Expr,
     For,
+    Gather,
+    Literal,
     Load,
     Name,
+    Sequenced,
     Statement,
     Symbol,
 )
@@ -39,20 +43,19 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.tree.unparse import ADDED, element, is_implicit
 from pytriton.lang.tree.walk import with_children
-
-__all__ = ["Again", "Level"]
 
 
 @dataclass(eq=False)
 class Level:
-    """One block that is being written. ``numbers``: its variables; ``values``: names of values, by expression;
+    """One block that is being written. ``symbols``: its variables; ``values``: names of values, by expression;
     ``about``: the statement that is being reversed.
     """
 
     parent: Level | None
     lines: list[Line] = field(default_factory=list)
-    numbers: dict[Symbol, int] = field(default_factory=dict)
+    symbols: dict[Symbol, Symbol] = field(default_factory=dict)
     values: dict[Expr, Formula] = field(default_factory=dict)
     about: str | None = None
 
@@ -70,16 +73,14 @@ class Again:
         wide: Collection[Symbol],
         outputs: Iterable[Symbol],
         types: Mapping[str, str],
-        strict: bool,
     ) -> None:
         self.flow = flow
         self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
-        self.variables: list[Variable] = []
+        self.variables: dict[Symbol, Variable] = {}
         self.level = Level(None)
         self.top = self.level
-        self._strict = strict
         parameters = list(parameters)
-        self._spell = Speller(self._number, self._known, types, strict, parameters)
+        self.words = Words(types, parameters)
         self._twins: dict[Symbol, Symbol] = {}
         self._words: dict[Symbol, str] = {}
         self._program: Variable | None = None
@@ -99,8 +100,8 @@ class Again:
 
     def new(self, hint: str, word: str, stars: str = "", shape: tuple[int, ...] = ()) -> Variable:
         """A variable that nothing declares as yet."""
-        variable = Variable(len(self.variables), hint, word, stars, shape)
-        self.variables.append(variable)
+        variable = Variable(Symbol(hint, INT, ADDED), word, stars, shape)
+        self.variables[variable.symbol] = variable
         return variable
 
     def _declare(self, symbol: Symbol, hint: str, word: str) -> Variable:
@@ -108,21 +109,21 @@ class Again:
         element, stars = element_of(symbol.type), ""
         while isinstance(element, PointerType):
             element, stars = element.element, stars + "*"
-        variable = self.new(hint, word or self._spell.word(element), stars, shape_of(symbol.type))
-        self.level.numbers[symbol] = variable.number
+        variable = self.new(hint, word or self.words.word(element), stars, shape_of(symbol.type))
+        self.level.symbols[symbol] = variable.symbol
         self._words[symbol] = variable.word
         return variable
 
     def wide_word(self, word: str, element: object) -> str:
         """The type of what flows: float, not ``TYPE`` of tensors that could be half; the user's word for others."""
-        narrow = element in (HALF, BFLOAT16) or (element == FLOAT and word in self._spell.stored)
+        narrow = element in (HALF, BFLOAT16) or (element == FLOAT and word in self.words.stored)
         return "float" if narrow else word
 
-    def _number(self, symbol: Symbol) -> int:
+    def _symbol(self, symbol: Symbol) -> Symbol:
         level: Level | None = self.level
         while level is not None:
-            if symbol in level.numbers:
-                return level.numbers[symbol]
+            if symbol in level.symbols:
+                return level.symbols[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
 
@@ -139,25 +140,25 @@ class Again:
         stars = "*" if isinstance(symbol.type, PointerType) else ""
         variable = self.new(symbol.name, str(_pointed(symbol)), stars)
         self.parameters[symbol] = variable
-        self.top.numbers[symbol] = variable.number
+        self.top.symbols[symbol] = variable.symbol
 
     def program(self) -> Formula:
         """The number of a program among all; a variable that stands before all else."""
         if self._program is None:
             number: Formula | None = None
-            many = f.number("1")
+            many = f.number(1)
             for axis in sorted(self.flow.programs()):
-                own = f.multiply(many, f.call("get_program_id", LONG, f.number(str(axis))))
+                own = f.multiply(many, f.call("get_program_id", LONG, f.number(axis)))
                 number = own if number is None else f.add(number, own)
-                many = f.multiply(many, f.call("get_num_programs", INT, f.number(str(axis))))
+                many = f.multiply(many, f.call("get_num_programs", INT, f.number(axis)))
             self._program = self.new("program", "long")
-            self.top.lines.insert(0, Declare(self._program, number or f.number("0")))
+            self.top.lines.insert(0, Declare(self._program, number or f.number(0)))
             self.heads += 1
-        return Formula(f.marked(self._program.number), f.POSTFIX, LONG)
+        return f.named(self._program.symbol, LONG)
 
     def stands_for(self, symbol: Symbol, variable: Variable) -> None:
         """Let a symbol be a variable in this block."""
-        self.level.numbers[symbol] = variable.number
+        self.level.symbols[symbol] = variable.symbol
 
     def enter(self) -> None:
         """Begin an inner block."""
@@ -170,15 +171,14 @@ class Again:
         self.level = outer
         return lines
 
-    def number_of(self, symbol: Symbol) -> int:
+    def symbol_of(self, symbol: Symbol) -> Symbol:
         """The variable that a symbol is here."""
-        return self._number(symbol)
+        return self._symbol(symbol)
 
     def load(self, symbol: Symbol, pointer: Formula, above: tuple[str, ...] = ()) -> None:
         """A variable, read from memory."""
         variable = self._declare(symbol, symbol.name, self._words.get(symbol, ""))
-        where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
-        value = Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)
+        value = f.load(pointer).of(element_of(symbol.type), variable.shape)
         self.emit(Declare(variable, value, above=above))
 
     def _read(self, symbol: Symbol) -> None:
@@ -186,7 +186,7 @@ class Again:
         self.load(symbol, self._spell(self.held[symbol]), ("as the forward left it",))
 
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
-        return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
+        return f.named(variable.symbol, element, variable.shape)
 
     def emit(self, line: Line) -> None:
         line.about = self.level.about
@@ -199,6 +199,46 @@ class Again:
                 return level.values[expr]
             level = level.parent
         return None
+
+    def _spell(self, expr: Expr, *, exact: bool = False) -> Formula:
+        """An expression of the forward, over the variables here; ``exact``: with a conversion that C would make
+        only where it stood.
+        """
+        known = self._known(expr)
+        if known is not None:
+            return known
+        if isinstance(expr, Broadcast) and is_implicit(expr):
+            return self._spell(expr.operand, exact=exact)
+        if (
+            isinstance(expr, Cast)
+            and expr.span == expr.operand.span
+            and isinstance(element(expr), ScalarType)
+        ):
+            inner, own = self._spell(expr.operand), element(expr)
+            assert isinstance(own, ScalarType)
+            if not is_implicit(expr) or (exact and not f.is_harmless(expr)):
+                return f.cast(inner, own)
+            operand = inner.expr if inner.expr.span == expr.span else replace(inner.expr, span=expr.span)
+            return Formula(replace(expr, operand=operand, type=with_element(own, inner.shape)))
+        return Formula(self._now(expr))
+
+    def _now(self, expr: Expr) -> Expr:
+        """The same over the variables here; what has a name already is that, at the same place."""
+        known = self._known(expr)
+        if known is not None:
+            return replace(known.expr, span=expr.span)
+        if isinstance(expr, Name):
+            return expr if expr.symbol.value is not None else replace(expr, symbol=self._symbol(expr.symbol))
+        if isinstance(expr, Literal) and expr.value != expr.value:
+            refuse("TC702", "this constant is NaN", expr.span, help="pass it as a parameter")
+        if isinstance(expr, Gather | Atomic | Sequenced):
+            refuse(
+                "TC702",
+                "this expression cannot be written again in a backward",
+                expr.span,
+                help="write it with other operators, or compute it before and pass it as a parameter",
+            )
+        return with_children(expr, self._now)
 
     # ------------------------------------------------------------ pointers of gradients
 
@@ -288,16 +328,14 @@ class Again:
                 and element_of(other.type) == element_of(symbol.type)
             ):
                 return word
-        return self._spell.type_word(symbol, statement)
+        return self.words.type_word(symbol, statement)
 
     def _has_twin(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)
         return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
 
     def _name_of(self, symbol: Symbol) -> Formula:
-        return Formula(
-            f.marked(self._number(symbol)), f.POSTFIX, element_of(symbol.type), shape_of(symbol.type)
-        )
+        return f.named(self._symbol(symbol), element_of(symbol.type), shape_of(symbol.type))
 
     def _starts(self, loop: Loop, inner: Level) -> tuple[list[Declare], list[Carried]]:
         """What a loop carries, as variables of the block around it; those declared in its head."""
@@ -316,8 +354,8 @@ class Again:
             )
             word = self._word(each.inside, statement or loop.statement)
             variable = self._declare(each.inside, each.inside.name, word)
-            inner.numbers[each.inside] = variable.number
-            self.level.numbers[each.after] = variable.number
+            inner.symbols[each.inside] = variable.symbol
+            self.level.symbols[each.after] = variable.symbol
             line = Declare(variable, before)
             if each.counter:
                 heads.append(line)
@@ -331,7 +369,7 @@ class Again:
         for each in every:
             if each.last is each.inside:
                 continue
-            update = Update(self._number(each.inside), self._name_of(each.last))
+            update = Update(self._symbol(each.inside), self._name_of(each.last))
             if each.counter:
                 steps.append(update)
             else:
@@ -371,7 +409,7 @@ class Again:
             self.level = Level(outer)
             self.again(arm)
             for names in afters:
-                self.level.lines.append(Update(self._number(names[0]), self._name_of(names[at])))
+                self.level.lines.append(Update(self._symbol(names[0]), self._name_of(names[at])))
             blocks.append(self.level.lines)
         self.level = outer
         self.emit(Choose(condition, *blocks, above=branch.statement.comments.above))

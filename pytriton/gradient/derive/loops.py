@@ -1,10 +1,4 @@
-"""Loops of a graph, looked at: loads made ahead, and what a loop carries into one of its iterations.
-
-``rotate``: ``a = *pa; for (...) { c += a @ b; pa += TK; a = *pa; }`` carries a, which is no sum. But in every
-iteration a is what ``*pa`` is at its start: the load before the loop is the one in it, with what the loop starts
-from in place of what it carries; so are the masks and indices that it is loaded by, one by one. So a is loaded at
-the start, and the loads before the loop and at its end go.
-Nothing that is read is written in a kernel that has a derivative, so the load may move.
+"""Loops of a graph, looked at: sums, and what a loop carries into one of its iterations.
 
 ``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
 Pointers are those of indices that begin there, where the text has them: ``rk = step * TK + 0 ... TK``.
@@ -13,17 +7,16 @@ Pointers are those of indices that begin there, where the text has them: ``rk = 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from pytriton.adjoint.active import every, expressions_of, is_floating
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, defined_in
 from pytriton.frozen import replace
+from pytriton.gradient.derive.active import every, expressions_of, is_floating
+from pytriton.gradient.derive.graph import Carried, Define, Item, Loop
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
     Cast,
-    Comments,
     Constexpr,
     Expand,
     Expr,
@@ -43,96 +36,6 @@ from pytriton.lang.tree.types import (
     with_element,
 )
 from pytriton.lang.tree.walk import has_memory, names, rebuild, same
-
-__all__ = ["Steps", "in_iteration", "is_sum", "loops_of", "rotate"]
-
-
-def rotate(items: list[Item]) -> None:
-    """Move the loads of all loops, in place."""
-    _rotate(items, items)
-
-
-def _rotate(block: list[Item], whole: list[Item]) -> None:
-    for item in list(block):
-        if isinstance(item, Loop):
-            _rotate(item.body, whole)
-            for each in item.carried[::-1]:
-                _rotate_value(item, each, block, whole)
-        elif isinstance(item, Branch):
-            _rotate(item.then, whole)
-            _rotate(item.otherwise, whole)
-
-
-def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item]) -> None:
-    tail = _definition(each.last, loop.body)
-    first = _definition(each.before.symbol, block) if isinstance(each.before, Name) else None
-    if tail is None or first is None or tail.value is None or first.value is None:
-        return
-    others = [other for other in loop.carried if other is not each and other.last is not other.inside]
-    lasts = {o.last for o in others}
-    chain = [*_leading_to(tail.value, loop.body, lasts), replace(tail, symbol=each.inside)]
-    read = {symbol for define in chain if define.value is not None for symbol in names(define.value)}
-    if not has_memory(tail.value) or not read.isdisjoint(o.inside for o in loop.carried):
-        return
-    inner = {inner for item in every(loop.body) for inner in defined_in([item])}
-    if not read & inner <= {*lasts, *(define.symbol for define in chain)}:
-        return
-    if not _begins_with(first.value, chain, {o.last: o.before for o in others}, block):
-        return
-    used = _used(whole)
-    if used[each.after] or used[each.last] > 1 or used[first.symbol] > 1:  # by what is carried, each once
-        return
-    now: dict[Symbol, Expr] = {o.last: Name(tail.value.span, o.inside.type, o.inside) for o in others}
-    top: list[Define] = []
-    for define in chain:
-        symbol = define.symbol if define.symbol is each.inside else replace(define.symbol)
-        assert define.value is not None
-        top.append(Define(symbol, rebuild(define.value, now), define.statement))
-        now[define.symbol] = Name(tail.value.span, symbol.type, symbol)
-    loop.carried.remove(each)
-    loop.body.remove(tail)
-    top[-1] = Define(each.inside, top[-1].value, replace(first.statement, comments=Comments()))
-    loop.body[:0] = top
-    block.remove(first)
-
-
-def _leading_to(value: Expr, body: Sequence[Item], known: Collection[Symbol]) -> list[Define]:
-    """The definitions of a body that a value is computed by, from what is ``known`` on, in their order."""
-    found: list[Define] = []
-    wanted = set(names(value))
-    for item in reversed(body):
-        if isinstance(item, Define) and item.symbol in wanted - set(known) and item.value is not None:
-            found.insert(0, item)
-            wanted |= names(item.value)
-    return found
-
-
-def _begins_with(
-    first: Expr, chain: Sequence[Define], before: Mapping[Symbol, Expr], block: Sequence[Item]
-) -> bool:
-    """Whether ``first`` is what a chain of definitions ends in, if it begins with the values ``before`` the loop.
-
-    Each of them has to be one that the block has, too.
-    """
-    at_start = dict(before)
-    for define in chain[:-1]:
-        assert define.value is not None
-        value = rebuild(define.value, at_start)
-        equal = (
-            item
-            for item in block
-            if isinstance(item, Define) and item.value is not None and same(item.value, value)
-        )
-        twin = next(equal, None)
-        if twin is None:
-            return False
-        at_start[define.symbol] = Name(value.span, twin.symbol.type, twin.symbol)
-    last = chain[-1].value
-    return last is not None and same(rebuild(last, at_start), first)
-
-
-def _definition(symbol: Symbol, items: Sequence[Item]) -> Define | None:
-    return next((item for item in items if isinstance(item, Define) and item.symbol is symbol), None)
 
 
 def _used(items: list[Item]) -> Counter[Symbol]:

@@ -9,14 +9,12 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.adjoint.derive import Backward
-from pytriton.adjoint.kernel import Derived
-from pytriton.adjoint.plan import Pass
-from pytriton.operators.points import Point, Sizes, device_of, needs, sharing
+from pytriton.gradient.derive.derive import Backward
+from pytriton.gradient.derive.kernel import Derived
+from pytriton.gradient.derive.plan import Pass
+from pytriton.gradient.points import Point, Sizes, device_of, needs, sharing
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Options
-
-__all__ = ["DTYPES", "Facts", "Launch", "Scratch", "Step", "described"]
 
 DTYPES: Final = {
     "half": torch.float16,

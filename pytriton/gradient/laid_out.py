@@ -9,8 +9,6 @@ import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["apart", "elements", "flat", "key_of", "like", "overlaps_itself", "own", "placed", "share_memory"]
-
 
 def like(
     tensor: torch.Tensor,

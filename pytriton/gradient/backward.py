@@ -1,8 +1,8 @@
 """``pytriton.gradient``: the derived backward of a kernel, and its launches.
 
-The text is derived by ``pytriton/adjoint`` for the facts of a launch: which inputs are read once, so that their
+The text is derived by ``gradient/derive`` for the facts of a launch: which inputs are read once, so that their
 gradient is stored and not added up. These facts are looked at in numbers at each launch, for every point of a sweep
-(``adjoint/access.py``); a launch with other facts gets other passes. What cannot be right is refused: an output
+(``derive/access.py``); a launch with other facts gets other passes. What cannot be right is refused: an output
 element that is stored twice, an input that shares memory with an output, a tensor that overlaps itself.
 """
 
@@ -14,16 +14,15 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.kernel import Derived, target
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
-from pytriton.lang.tree.types import ScalarType
-from pytriton.operators.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
-from pytriton.operators.points import (
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.kernel import Derived, target
+from pytriton.gradient.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
+from pytriton.gradient.points import (
     Point,
     Sizes,
     check_stores,
@@ -33,14 +32,13 @@ from pytriton.operators.points import (
     reach_of,
     sharing,
 )
-from pytriton.operators.steps import DTYPES, Facts, Launch, Scratch, Step, described
+from pytriton.gradient.steps import DTYPES, Facts, Launch, Scratch, Step, described
+from pytriton.lang.tree.types import ScalarType
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.trace.frames import inside, unseen
-
-__all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
 LEAST_SCRATCH: Final = 1 << 28
 

@@ -1,1 +1,0 @@
-"""What is printed: formulas, lines, names, layout, and the #if of the forward."""

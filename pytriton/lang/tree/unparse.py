@@ -1,0 +1,247 @@
+"""Typed expressions -> Triton-C, as a person writes it.
+
+The typed tree has C's implicit conversions in it; they are left out again where C makes the same conversion by
+itself, which is where node and operand stand at the same place in the text. Nodes that no text has stand at
+``ADDED``; their conversions are written. Constants and types are spelled as they were where that is known: numbers
+with their digits, defines by name. Parentheses are those that C needs, by the one table of precedence
+(lang/grammar.py). What ``format`` keeps (comments, directives, macros) is in no tree, so it works on tokens.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from pytriton.lang.grammar import PRECEDENCE
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.typed import Expr, Symbol
+from pytriton.lang.tree.types import (
+    BOOL,
+    DOUBLE,
+    ElementType,
+    PointerType,
+    ScalarType,
+    common_scalar,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.tree.walk import same, walk
+from pytriton.source import Source, Span
+
+ADDED: Final = Span(Source("", ""), 0, 0)
+# How tightly an outermost operator binds, beside the binary ones.
+POSTFIX: Final = 16
+UNARY: Final = 15
+_TERNARY: Final = 2
+_ASSOCIATIVE: Final = frozenset(("&&", "||"))
+_NUMBER: Final = re.compile(r"-?(\d[\w.]*|\.\d[\w.]*|\d[\w.]*[eE][+-]\d+f?|F32_INFINITY|INFINITY)")
+_CALLED: Final = {"program_id": "get_program_id", "num_programs": "get_num_programs"}
+
+Bound = tuple[str, int]  # a text, and how tightly it binds
+
+
+def element(expr: Expr) -> ElementType:
+    """Of a value; nothing else can be written."""
+    return element_of(expr.type)  # type: ignore[arg-type]
+
+
+def is_implicit(expr: Expr) -> bool:
+    """Whether C makes this conversion by itself."""
+    if not isinstance(expr, typed.Cast | typed.Broadcast) or expr.span is ADDED:
+        return False
+    if expr.span != expr.operand.span:
+        return False
+    pointer = isinstance(element(expr), PointerType)
+    return isinstance(expr, typed.Broadcast) or (not pointer and not in_macro(expr))
+
+
+def bare(expr: Expr) -> Expr:
+    """Without the conversions that C makes by itself."""
+    while is_implicit(expr):
+        expr = expr.operand  # type: ignore[union-attr]
+    return expr
+
+
+def in_macro(expr: typed.Cast) -> bool:
+    """Whether it came out of a macro, where all spans are one and no place tells what the user wrote."""
+    where = expr.span.start, expr.span.end
+    inside = any(
+        node.span.expansion is not None and (node.span.start, node.span.end) == where
+        for node in walk(expr.operand)
+    )
+    return inside and not (isinstance(expr.operand, typed.Constexpr) and expr.span.text == expr.operand.name)
+
+
+def sizes(shape: Iterable[int]) -> str:
+    """``TM, TK``: by the defines that gave the sizes, where no other names are in them."""
+    return ", ".join(str(_plain(size)) for size in shape)
+
+
+def _plain(size: int) -> int | str:
+    expr = size.expr if isinstance(size, typed.Size) else None
+    if expr is None:
+        return int(size)
+    kinds = typed.Literal | typed.Constexpr | typed.Unary | typed.Binary | typed.Cast
+    return str(size) if all(isinstance(node, kinds) for node in walk(expr)) else int(size)
+
+
+class Unparser:
+    """``name``: of a variable. ``types``: what the defines stand for that a conversion may name; ``word``: a type
+    that nobody wrote.
+    """
+
+    def __init__(
+        self,
+        name: Callable[[Symbol], str],
+        types: Mapping[str, str],
+        word: Callable[[ElementType], str],
+        strict: bool,
+    ) -> None:
+        self._name, self._types, self._word, self._strict = name, types, word, strict
+        self._tested: list[Expr] = []  # the conditions of the branches of ?: that are being written
+
+    def __call__(self, expr: Expr) -> str:
+        return self.bound(expr)[0]
+
+    def inside(self, expr: Expr, binds: int = UNARY) -> str:
+        """With parentheses where it binds less tightly."""
+        return _inside(self.bound(expr), binds)
+
+    def bound(self, expr: Expr) -> Bound:
+        """The text, and how tightly it binds."""
+        expr = bare(expr)
+        match expr:
+            case typed.Literal() | typed.Constexpr():
+                return _constant(self._constant(expr))
+            case typed.Name(symbol=symbol):
+                return _constant(self._name(symbol) if symbol.value is None else repr(symbol.value))
+            case typed.Unary(operator="-", operand=operand):
+                return self._negated(operand)
+            case typed.Unary(operator=operator, operand=operand):
+                return f"{operator}{self.inside(operand)}", UNARY
+            case typed.Binary(operator=operator, left=left, right=right):
+                return self._binary(operator, left, _converted_by(left, right))
+            case typed.Dot(left=left, right=right):
+                return self._binary("@", left, right)
+            case typed.Select():
+                return self._select(expr)
+            case typed.Load():
+                return self._load(expr)
+            case typed.Range(start=start, stop=stop):
+                return f"{self.inside(start)} ... {self.inside(stop)}", PRECEDENCE["..."]
+            case typed.Call(function=function, arguments=arguments):
+                return f"{_CALLED.get(function, function)}({', '.join(map(self, arguments))})", POSTFIX
+            case typed.Bitcast(operand=operand):
+                return f"bitcast<{self._type(expr)}>({self(operand)})", POSTFIX
+            case (
+                typed.Cast(operand=operand)
+                | typed.Broadcast(operand=operand)
+                | typed.Reshape(operand=operand)
+            ):
+                if isinstance(expr, typed.Cast) and expr.type == bare(operand).type:
+                    return self.bound(operand)
+                return f"({self._type(expr)}){self.inside(operand)}", UNARY
+            case _:
+                return self._shaped(expr)
+
+    def _negated(self, operand: Expr) -> Bound:
+        inner = bare(operand)
+        if isinstance(inner, typed.Unary) and inner.operator == "-":
+            return self.bound(inner.operand)
+        text, binds = self.bound(inner)
+        if binds == PRECEDENCE["*"] and text[0] != "-":  # (-a) * b
+            return f"-{text}", binds
+        return f"-{_inside((text, binds), UNARY + text.startswith('-'))}", UNARY
+
+    def _binary(self, operator: str, left: Expr, right: Expr) -> Bound:
+        binds = PRECEDENCE[operator]
+        first, second = binds, binds if operator in _ASSOCIATIVE else binds + 1
+        one, two = self.bound(left), self.bound(right)
+        if operator in ("*", "/", "%") and PRECEDENCE["..."] in (one[1], two[1]):
+            first = second = UNARY  # (0 ... TN) / BLOCK, as people write it
+        return f"{_inside(one, first)} {operator} {_inside(two, second)}", binds
+
+    def _select(self, expr: typed.Select) -> Bound:
+        test = self.inside(expr.condition, _TERNARY + 1)
+        self._tested.append(expr.condition)
+        yes = self.inside(expr.yes, _TERNARY + 1)
+        self._tested.pop()
+        return f"{test} ? {yes} : {self.inside(expr.no, _TERNARY + 1)}", _TERNARY
+
+    def _load(self, expr: typed.Load) -> Bound:
+        where, mask, other = self.inside(expr.pointer), expr.mask, expr.other
+        if mask is None or any(same(mask, tested) for tested in self._tested):
+            return f"*{where}", UNARY
+        if other is None or (isinstance(other, typed.Literal) and other.span == expr.span):
+            return f"*?({self(mask)}) {where}", UNARY
+        no = self.inside(other, _TERNARY + 1)
+        return f"{self.inside(mask, _TERNARY + 1)} ? *{where} : {no}", _TERNARY
+
+    def _shaped(self, expr: Expr) -> Bound:
+        match expr:
+            case typed.Expand(operand=operand, axes=axes):
+                items: Sequence[str] = ["newaxis" if new else ":" for new in axes]
+                if not shape_of(operand.type):
+                    return f"({element(operand)}[{sizes(shape_of(expr.type))}]){self.inside(operand)}", UNARY
+            case typed.Permute(operand=operand, order=order):
+                if len(order) == 2:
+                    return f"^{self.inside(operand)}", UNARY
+                items = [f"^{axis}" for axis in order]
+            case typed.Reduce(operand=operand, operator=operator, axis=axis):
+                gone = {axis}
+                while expr.span is operand.span is ADDED and isinstance(operand, typed.Reduce):
+                    gone.add(operand.axis)  # the last axis first
+                    operand = operand.operand
+                items = [operator if at in gone else ":" for at in range(len(shape_of(operand.type)))]
+            case _:
+                raise AssertionError(expr)
+        return f"{self.inside(operand, POSTFIX)}[{', '.join(items)}]", POSTFIX
+
+    def _type(self, expr: Expr) -> str:
+        """The type of a conversion, as it was written: by a define, without a shape that stays."""
+        written = re.match(r"\(\s*(\w+)\s*(\[|\))", expr.span.text)
+        own, shape = str(element(expr)), shape_of(expr.type)
+        if isinstance(expr, typed.Reshape):
+            own = self._word(element(expr))
+        if written is not None and self._types.get(written[1]) == own:
+            own = written[1]
+        stays = isinstance(expr, typed.Cast) and shape == shape_of(expr.operand.type)
+        plain = not shape or (stays and (written is None or written[2] == ")"))
+        return own if plain else f"{own}[{sizes(shape)}]"
+
+    def _constant(self, expr: typed.Literal | typed.Constexpr) -> str:
+        if isinstance(expr, typed.Constexpr):
+            return expr.name
+        text = expr.span.text.strip()
+        if expr.type == BOOL:
+            return "true" if expr.value else "false"
+        if expr.span.expansion is None and _NUMBER.fullmatch(text):
+            return text
+        if isinstance(expr.value, float) and math.isinf(expr.value):
+            return "F32_INFINITY" if expr.value > 0 else "-F32_INFINITY"
+        suffix = "f" if self._strict and element(expr) != DOUBLE and isinstance(expr.value, float) else ""
+        return f"{expr.value!r}{suffix}"
+
+
+def _inside(bound: Bound, binds: int) -> str:
+    return bound[0] if bound[1] >= binds else f"({bound[0]})"
+
+
+def _constant(text: str) -> Bound:
+    return text, UNARY if text.startswith("-") else POSTFIX
+
+
+def _converted_by(left: Expr, right: Expr) -> Expr:
+    """The right operand without a conversion that the left one causes by itself."""
+    inner = right.operand if isinstance(right, typed.Broadcast) else right
+    other = left.operand if isinstance(left, typed.Broadcast) else left
+    kept = not isinstance(other, typed.Cast) or other.span != other.operand.span or in_macro(other)
+    if not kept or not isinstance(inner, typed.Cast) or isinstance(element(left), PointerType):
+        return right
+    if not in_macro(inner):
+        return right
+    to, of = element(inner), element(inner.operand)
+    both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to == element(other)
+    return inner.operand if both and common_scalar(to, of) == to else right  # type: ignore[arg-type]
