@@ -3,13 +3,13 @@
 The operator is defined with ``Library.define`` and ``Library.impl``, whose calls cost a fraction of those of
 ``torch.library.custom_op``. What it is made of:
 
-    schema              from the annotations, and from what the kernels inside write (``flow.py``)
-    the body            for every device without a kernel of its own; launches are checked against the schema
+    schema              from the annotations and ``mutates_args``
+    the body            for every device without a kernel of its own; what it writes is checked against the schema
     a fake kernel       the body itself on fake tensors, with its launches skipped, unless one is given
     an autograd kernel  always; without a formula it raises when a gradient is asked for, as custom_op does
     a decomposition     AOTAutograd traces into the body, so that Inductor sees the kernels; not while
                         exporting, not for a device with a kernel of its own, and not into a body that
-                        asks for addresses or has a fake kernel of its own
+                        has a fake kernel of its own
 
 A call with plain tensors and no gradient asked for, where no mode, transform or profiler is active, goes
 straight to the body (``shortcut.py``): the dispatcher would end there after two walks, at several times the cost.
@@ -20,8 +20,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -29,12 +28,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
 from torch.autograd.graph import increment_version
-from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
 from pytriton.operators.body import Body, Recorder, Recording
-from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
@@ -62,7 +59,7 @@ class Operator:
         self,
         name: str,
         function: Callable[..., Any],
-        mutates_args: Iterable[str] | None,
+        mutates_args: Iterable[str],
         gradient: bool,
         scratch_bytes: int | None,
     ) -> None:
@@ -72,20 +69,15 @@ class Operator:
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
-        effects = effects_of(function)
-        schema = _schema_of(function, name, mutates_args, effects)
+        schema = _schema_of(function, name, mutates_args)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
         self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
         self._schema = self.overload._schema
-        names = [argument.name for argument in self._schema.arguments]
-        written = frozenset(argument.name for argument in self._schema.arguments if _is_written(argument))
-        keywords = any(argument.kwarg_only for argument in self._schema.arguments)
         recorder = Recorder(name, function) if gradient else None
-        self.body = Body(name, recorder or function, names, written, keywords)
-        self._addresses = effects.addresses
-        self._traceable = not effects.addresses
+        self.body = Body(name, recorder or function, self._schema.arguments)
+        self._traceable = True
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
         self._shortcut = Shortcut(self.overload, self.body)
@@ -207,10 +199,7 @@ class Operator:
     # The dispatcher.
 
     def _shapes(self, *args: Any, **kwargs: Any) -> Any:
-        if self._fake is not None:
-            return self._fake(*args, **kwargs)
-        with _NoAddresses() if self._addresses else nullcontext():
-            return self.body.shapes(*args, **kwargs)
+        return (self._fake or self.body.shapes)(*args, **kwargs)
 
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
@@ -256,13 +245,6 @@ class _Uncacheable:
         )
 
 
-class _NoAddresses(TorchFunctionMode):
-    """Fake tensors have no address: 0, instead of an error."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return 0 if func is torch.Tensor.data_ptr else func(*args, **(kwargs or {}))
-
-
 def _operator_named(name: str) -> Operator:
     """For copies and pickles."""
     return _defined[name]
@@ -274,22 +256,21 @@ def op(
     function: Callable[..., Any] | None = None,
     /,
     *,
-    mutates_args: Iterable[str] | None = None,
+    mutates_args: Iterable[str] = (),
     gradient: bool = False,
     scratch_bytes: int | None = None,
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
     Without a name, the namespace is the function's module with ``_`` for dots, and the name is the function's.
-    Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
-    writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
-    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
-    launch. ``scratch_bytes`` is that of ``pytriton.gradient``.
-    Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
-    or if hidden defines decide what it writes (TC545).
+    Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. ``mutates_args`` names
+    the arguments that it writes; every run is compared with it (TC541). With ``gradient=True`` its backward is
+    derived from its kernels; the body may then only allocate, view, copy and launch. ``scratch_bytes`` is that of
+    ``pytriton.gradient``. Defining a name again replaces the operator. Raises LaunchError if the function cannot be
+    an operator (TC540).
     """
     if name is None:
-        return partial(op, mutates_args=mutates_args, gradient=gradient)
+        return partial(op, mutates_args=mutates_args, gradient=gradient, scratch_bytes=scratch_bytes)
     if callable(name) and not isinstance(name, str):
         function = name
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
@@ -310,18 +291,16 @@ def op(
     return define if function is None else define(function)
 
 
-def _schema_of(function: Callable[..., Any], name: str, given: Iterable[str] | None, derived: Effects) -> str:
-    """The schema of a function; the written arguments are the given ones, else the derived ones.
-
-    Raises LaunchError (TC540) if it can have none, and (TC545) if nobody knows what is written.
-    """
+def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str]) -> str:
+    """The schema of a function; raises LaunchError (TC540) if it can have none."""
+    if mutates_args is None or isinstance(mutates_args, str):
+        raise refusal(
+            f"{name}: mutates_args is {mutates_args!r}, expected the names of the written arguments",
+            "TC540",
+            "write mutates_args=('y',), or leave it out if none is written",
+        )
     try:
-        plain: str = _library.infer_schema(function, mutates_args=())
-        tensors = _tensor_parameters(plain)
-        if given is None:
-            _refuse_doubts(name, {at: by for at, by in derived.doubtful.items() if at in tensors})
-        written = derived.written & tensors if given is None else given
-        schema: str = _library.infer_schema(function, mutates_args=tuple(sorted(written)))
+        schema: str = _library.infer_schema(function, mutates_args=tuple(mutates_args))
         return schema
     except ValueError as error:
         raise refusal(
@@ -329,26 +308,6 @@ def _schema_of(function: Callable[..., Any], name: str, given: Iterable[str] | N
             "TC540",
             "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
         ) from error
-
-
-def _refuse_doubts(name: str, doubtful: Mapping[str, str]) -> None:
-    for argument, kernel in doubtful.items():
-        raise refusal(
-            f"{name}: whether kernel '{kernel}' writes argument '{argument}' depends on defines that its call "
-            "does not show",
-            "TC545",
-            f"say what is written: pytriton.op(..., mutates_args={sorted(doubtful)}), or [] for nothing; "
-            "or give the defines as literals",
-        )
-
-
-def _tensor_parameters(schema: str) -> frozenset[str]:
-    arguments = _C.parse_schema(f"f{schema}").arguments
-    return frozenset(argument.name for argument in arguments if "Tensor" in str(argument.type))
-
-
-def _is_written(argument: Any) -> bool:
-    return argument.alias_info is not None and bool(argument.alias_info.is_write)
 
 
 def _exporting() -> bool:
