@@ -19,8 +19,16 @@ from itertools import compress
 from typing import Any, Final
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
+from pytriton.compat.torch_names import (
+    DispatchKey,
+    FakeTensor,
+    exclude_key,
+    is_key_excluded,
+    result_shares_memory,
+    shares_memory,
+    version_of,
+)
 from pytriton.errors import PytritonError
 from pytriton.operators.laid_out import apart, overlaps_itself
 from pytriton.operators.tape import CURE, calls_of, replayed, taped
@@ -31,14 +39,8 @@ from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Noted, Shapes, in
 
 __all__ = ["Body", "Recorder", "Recording"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
-_share_any: Final = _C._any_output_is_alias_to_input_or_output
-_share: Final = _C._is_alias_of
 _NO_KEYWORDS: Final[dict[str, Any]] = {}
-# The dispatcher's key at which versions are counted; excluded below it, as in a compiled graph.
-_VERSIONS: Final = _C.DispatchKey.ADInplaceOrView
-_versions_excluded: Final = _C._dispatch_tls_is_dispatch_key_excluded
-_with_versions: Final = _C._SetExcludeDispatchKeyGuard
+_VERSIONS: Final = DispatchKey.ADInplaceOrView
 
 
 class Body:
@@ -75,8 +77,8 @@ class Body:
         everything, optional = all(unmarked), self._optional
 
         def launch(*args: Any) -> Any:
-            if _versions_excluded(_VERSIONS):
-                with _with_versions(_VERSIONS, False):
+            if is_key_excluded(_VERSIONS):
+                with exclude_key(_VERSIONS, False):
                     return launch(*args)
             compared = args if everything else [*compress(args, unmarked)]
             if optional:
@@ -84,7 +86,7 @@ class Body:
             before: list[int] = []
             try:
                 for tensor in compared:  # a comprehension would cost a call
-                    before.append(tensor._version)
+                    before.append(version_of(tensor))
             except RuntimeError:  # a tensor of inference mode
                 if not self._watched:
                     return self._run([], args, {})
@@ -96,7 +98,7 @@ class Body:
             finally:
                 thread.frame = outer
             for tensor, version in zip(compared, before):  # noqa: B905
-                if tensor._version != version:
+                if version_of(tensor) != version:
                     written.append(tensor)
             # The common cases: nothing was written but new tensors that are the results, or the marked
             # arguments themselves.
@@ -105,12 +107,12 @@ class Body:
                     if result is None and _among(written, [args[at] for at in marked]):
                         return None
                 elif result.__class__ is tuple:
-                    if _among(written, result) and not _share_any(args, _NO_KEYWORDS, result):
+                    if _among(written, result) and not result_shares_memory(args, _NO_KEYWORDS, result):
                         return result
                 elif (
                     len(written) == 1
                     and written[0] is result
-                    and not _share_any(args, _NO_KEYWORDS, (result,))
+                    and not result_shares_memory(args, _NO_KEYWORDS, (result,))
                 ):
                     return result
             check(written, args, {}, result, outer)
@@ -145,7 +147,7 @@ class Body:
         results = result if isinstance(result, (list, tuple)) else (result,)
         for at, one in enumerate(results):
             others = [tensor for _, tensor in tensors] + list(results[:at])
-            if isinstance(one, torch.Tensor) and any(_share(one, other) for other in others):
+            if isinstance(one, torch.Tensor) and any(shares_memory(one, other) for other in others):
                 raise refusal(
                     f"{self.name}: a result shares memory with an argument or with another result",
                     "TC542",
@@ -184,7 +186,7 @@ def _among(written: Frame, known: Sequence[Any]) -> bool:
 def _meet(tensor: torch.Tensor, written: Any) -> bool:
     """Whether a tensor lies in memory that a kernel wrote through a tensor or an address."""
     if isinstance(written, torch.Tensor):
-        return bool(_share(tensor, written))
+        return bool(shares_memory(tensor, written))
     if not written or isinstance(tensor, FakeTensor):
         return False
     storage = tensor.untyped_storage()

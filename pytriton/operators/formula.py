@@ -19,6 +19,7 @@ from typing import Any, Final, NoReturn
 
 import torch
 
+from pytriton.compat.torch_names import schema_of
 from pytriton.errors import PytritonError
 from pytriton.operators.body import Recording
 from pytriton.operators.derived import Gradient as DerivedKernel
@@ -80,7 +81,7 @@ class DerivedFormula:
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
         else:
-            again = DerivedFormula(name, self._run, self.overload._schema, lib, scratch_bytes)
+            again = DerivedFormula(name, self._run, schema_of(self.overload), lib, scratch_bytes)
             self._gradient.formula(again.backward, again.setup_context)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:

@@ -18,19 +18,28 @@ straight to the body (``shortcut.py``): the dispatcher would end there after two
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
 from torch.autograd.graph import increment_version
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
+from pytriton.compat.torch_names import (
+    AFTER_VERSIONS,
+    KERNELS_OF,
+    FakeTensor,
+    FunctionalTensor,
+    FunctionalTensorMode,
+    bypass_autograd_cache,
+    destroy,
+    exporting,
+    key_for_device,
+    schema_of,
+)
 from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
@@ -39,13 +48,7 @@ from pytriton.runtime.errors import refusal
 
 __all__ = ["Operator", "op"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
 _library: Final[Any] = torch.library
-
-# By operator; where torch has no such table (before 2.8) nothing is traced into.
-_KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(
-    torch._library.triton, "triton_ops_to_kernels", None
-)
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
@@ -74,9 +77,9 @@ class Operator:
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
         self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
-        self._schema = self.overload._schema
+        self._declared = schema_of(self.overload)
         recorder = Recorder(name, function) if gradient else None
-        self.body = Body(name, recorder or function, self._schema.arguments)
+        self.body = Body(name, recorder or function, self._declared.arguments)
         self._traceable = True
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
@@ -104,7 +107,7 @@ class Operator:
     @property
     def schema(self) -> str:
         """``(Tensor x, Tensor(a1!) y, ...) -> ...``, as torch writes it."""
-        return str(self._schema).removeprefix(self.name)
+        return str(self._declared).removeprefix(self.name)
 
     @property
     def mutates_args(self) -> frozenset[str]:
@@ -126,7 +129,7 @@ class Operator:
     def _derive_autograd(self, recording: Recording, scratch_bytes: int | None) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        given = self._schema, self._lib, scratch_bytes, recording
+        given = self._declared, self._lib, scratch_bytes, recording
         derived = DerivedFormula(self.name, self.function, *given)
         self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
@@ -150,7 +153,7 @@ class Operator:
             for device_type in types:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that a kernel is registered again
-                    key = _C._dispatch_key_for_device(device_type)
+                    key = key_for_device(device_type)
                     self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
@@ -204,7 +207,7 @@ class Operator:
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
         device_types = {argument.device.type for argument in args if isinstance(argument, torch.Tensor)}
-        if not self._traceable or device_types & self._own_kernels or _exporting():
+        if not self._traceable or device_types & self._own_kernels or exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
         known = (torch.Tensor, FunctionalTensor)
         if any(type_ not in known and not issubclass(type_, FakeTensor) for type_ in types):
@@ -219,16 +222,16 @@ class Operator:
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
         _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
-        if _KERNELS_OF is None:
+        if KERNELS_OF is None:  # an old torch: nothing is traced into
             self._traceable = False
         else:
-            _KERNELS_OF[self.name] = [_Uncacheable()]
+            KERNELS_OF[self.name] = [_Uncacheable()]
 
     def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         for name, tensor in self.body.given(args, kwargs):
             if name in self.body.written:
                 increment_version(tensor)
-        return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+        return self.overload.redispatch(keys & AFTER_VERSIONS, *args, **kwargs)
 
 
 class _Uncacheable:
@@ -240,9 +243,7 @@ class _Uncacheable:
     """
 
     def __getattr__(self, name: str) -> Any:
-        raise sys.modules["torch._functorch._aot_autograd.autograd_cache"].BypassAOTAutogradCache(
-            "an operator of pytriton is traced into"
-        )
+        bypass_autograd_cache("an operator of pytriton is traced into")
 
 
 def _operator_named(name: str) -> Operator:
@@ -283,7 +284,7 @@ def op(
     def define(given: Callable[..., Any]) -> Operator:
         former = _defined.pop(name, None)
         if former is not None:
-            former._lib._destroy()
+            destroy(former._lib)
         made = Operator(name, given, mutates_args, gradient, scratch_bytes)
         _defined[name] = made
         return made
@@ -308,9 +309,3 @@ def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[s
             "TC540",
             "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
         ) from error
-
-
-def _exporting() -> bool:
-    """Whether torch.export runs, which keeps operators whole."""
-    asked = getattr(sys.modules.get("torch.export._trace"), "custom_triton_ops_decomposition_disabled", None)
-    return asked is not None and bool(asked())

@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from pytriton.compat.torch_names import FakeTensor, FunctionalTensor, TorchDispatchMode, schema_of
 from pytriton.runtime.errors import refusal
 
 _Tensor: Final[Any] = torch.Tensor
@@ -34,8 +32,9 @@ class Writes(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs or {}
-        if func._schema.is_mutable:
-            for at, argument in enumerate(func._schema.arguments):
+        schema = schema_of(func)
+        if schema.is_mutable:
+            for at, argument in enumerate(schema.arguments):
                 if argument.is_write:
                     value = args[at] if at < len(args) else given.get(argument.name)
                     self.written += value if isinstance(value, (list, tuple)) else [value]
