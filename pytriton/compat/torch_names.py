@@ -8,9 +8,8 @@ from operator import attrgetter
 from typing import Any, Final, NoReturn
 
 import torch
+from torch._library import utils as _library_utils
 from torch._library.autograd import make_autograd_impl as make_autograd_impl
-from torch._library.utils import fill_defaults as fill_defaults
-from torch._library.utils import is_tensorlist_like_type as is_tensorlist_like_type
 from torch._ops import OpOverload as OpOverload
 from torch._subclasses.fake_tensor import FakeTensor as FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor as FunctionalTensor
@@ -50,6 +49,8 @@ key_for_device: Final[Callable[[str], str]] = _C._dispatch_key_for_device
 below_autograd: Final[Callable[[], Any]] = _C._AutoDispatchBelowAutograd  # a context
 AFTER_AUTOGRAD: Final[Any] = _C._after_autograd_keyset
 AFTER_VERSIONS: Final[Any] = _C._after_ADInplaceOrView_keyset
+fill_defaults: Final[Any] = _library_utils.fill_defaults
+is_tensorlist_like_type: Final[Any] = _library_utils.is_tensorlist_like_type
 schema_of: Final[Callable[[Any], Any]] = attrgetter("_schema")  # of an overload
 name_of: Final[Callable[[Any], str]] = attrgetter("_opname")  # of an overload
 

@@ -23,11 +23,11 @@ _ADDRESSES: Final = frozenset(
 _STORAGES: Final = frozenset({_Tensor.untyped_storage, _Tensor.storage})
 
 
-class Writes(TorchDispatchMode):
+class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Appends each tensor that a function of torch writes to ``written``."""
 
     def __init__(self, written: list[Any]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.written = written
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
