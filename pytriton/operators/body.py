@@ -75,6 +75,7 @@ class Body:
         function, thread, check = self.function, INSIDE, self._check
         marked = [at for at, parameter in enumerate(self.parameters) if parameter in self.written]
         everything, optional = all(unmarked), self._optional
+        in_inference_mode = torch.is_inference_mode_enabled
 
         def launch(*args: Any) -> Any:
             if is_key_excluded(_VERSIONS):
@@ -83,11 +84,16 @@ class Body:
             compared = args if everything else [*compress(args, unmarked)]
             if optional:
                 compared = [tensor for tensor in compared if tensor is not None]
+            if in_inference_mode():
+                counted = [tensor for tensor in compared if not tensor.is_inference()]
+                if len(counted) < len(compared) and not self._watched:
+                    return self._run([], args, {})
+                compared = counted
             before: list[int] = []
             try:
                 for tensor in compared:  # a comprehension would cost a call
                     before.append(version_of(tensor))
-            except RuntimeError:  # a tensor of inference mode
+            except RuntimeError:  # a tensor of inference mode, outside of it
                 if not self._watched:
                     return self._run([], args, {})
             outer = thread.frame
