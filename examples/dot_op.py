@@ -1,8 +1,8 @@
 """The matrix product of dot.py as an operator of PyTorch, under torch.compile.
 
 The kernel and its wrapper are those of dot.py, unchanged: one Triton-C text for every transposition, with holes
-that the wrapper fills. Here the wrapper becomes an operator. Its schema says that it writes neither operand,
-which is derived from the text; its gradient is two more calls of the same operator, so second derivatives
+that the wrapper fills. Here the wrapper becomes an operator. Its schema declares that it writes neither operand,
+and each run is compared with that; its gradient is two more calls of the same operator, so second derivatives
 exist too. A compiled function keeps the product and fuses what stands around it.
 
     python examples/dot_op.py

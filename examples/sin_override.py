@@ -1,7 +1,7 @@
 """torch.sin replaced: a kernel becomes an operator, and the operator takes the place of PyTorch's own.
 
-`pytriton.op` makes a function around a kernel a `torch.library` operator: its schema follows from the signature
-and from what the kernel writes. `pytriton.override` lets it run wherever PyTorch would run `aten::sin`: models
+`pytriton.op` makes a function around a kernel a `torch.library` operator: its schema follows from the signature,
+and each run is compared with it. `pytriton.override` lets it run wherever PyTorch would run `aten::sin`: models
 need no change, gradients keep working, and at the end of the `with` block all is as before.
 
     python examples/sin_override.py [directory]

@@ -35,7 +35,7 @@ STAGES = (
         "emit",
         "pipeline",
     ),
-    *("fold", "gradient.derive", "runtime", "gradient", "operators", "legacy", "notebook", "port", "testing"),
+    *("fold", "gradient.derive", "compat", "runtime", "gradient", "operators", "legacy", "notebook", "port", "testing"),
 )
 
 # What launches a backward; gradient/derive needs neither torch nor triton.
@@ -47,6 +47,7 @@ LIBRARIES = {
     "jinja2": ("emit/templates.py",),
     "platformdirs": ("runtime/compile/module_cache.py",),
     "torch": (
+        "compat/",
         "runtime/",
         *GRADIENT,
         "operators/",
@@ -55,6 +56,7 @@ LIBRARIES = {
         "port/run/observe.py",
     ),
     "triton": (
+        "compat/",
         "runtime/",
         "operators/",
         "legacy/report.py",
@@ -64,6 +66,17 @@ LIBRARIES = {
     ),
     "numpy": ("runtime/", "operators/", "port/watch.py"),
 }
+
+# Where private names of torch and Triton may stand.
+COMPAT = "compat/"
+NOT_MOVED = "runtime/"  # its own rooms keep theirs until they are moved
+# Modules of Triton that are internal although their names do not say it.
+INTERNALS = (
+    *("triton.backends", "triton.compiler", "triton.knobs", "triton.language.semantic", "triton.runtime"),
+)
+# Private attributes of objects of torch that bear names of ours, too; and of other libraries.
+FOREIGN = {"_base", "_opname", "_schema", "_version"}
+OTHERS = {"_actions", "_asdict", "_field_type", "_getframe", "_load_from_dict"}
 
 # They put names of all stages together: for users, and for generated tests of the time before ``pytriton.testing``.
 DOORS = ("__init__.py", "__main__.py", "runtime/compare.py")
@@ -178,6 +191,58 @@ def libraries_stay_in_their_place(files: Files) -> Iterator[str]:
                 yield f"{name}:{line}: imports {root}, which is for {' and '.join(places) or 'no file'}"
 
 
+def private_names_stand_in_compat(files: Files) -> Iterator[str]:
+    """Imports, attributes and names of modules in strings; an attribute is ours if some file defines its name."""
+    ours = {name for text in files.values() for name in _defined(parsed(text))} - FOREIGN
+    for name, text in files.items():
+        if name.startswith((COMPAT, NOT_MOVED)):
+            continue
+        for line, target in imports(name, text):
+            if _is_private(target):
+                yield f"{name}:{line}: imports {target}, which is for {COMPAT}"
+        for node in ast.walk(parsed(text)):
+            if isinstance(node, ast.Attribute):
+                attribute = node.attr.startswith("_") and not node.attr.startswith("__")
+                if (attribute and node.attr not in ours | OTHERS) or _is_private(ast.unparse(node)):
+                    yield f"{name}:{node.lineno}: {ast.unparse(node)}, which is for {COMPAT}"
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_private(node.value):
+                yield f"{name}:{node.lineno}: '{node.value}', which is for {COMPAT}"
+
+
+def _is_private(dotted: str) -> bool:
+    parts = dotted.split(".")
+    private = any(part.startswith("_") and not part.startswith("__") for part in parts[1:])
+    internal = any(dotted == module or dotted.startswith(f"{module}.") for module in INTERNALS)
+    return parts[0] in ("torch", "triton") and " " not in dotted and (private or internal)
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, Function | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield from [node.attr] if ast.unparse(node.value) == "self" else []
+
+
+def workarounds_are_marked(files: Files) -> Iterator[str]:
+    """``# Triton 3.6: what goes wrong``, with the last version that needs it, which pyproject.toml supports."""
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    oldest = re.search(r'"triton>=3\.(\d+)', pyproject)
+    assert oldest
+    for name, text in files.items():
+        for line, written in enumerate(text.splitlines(), 1):
+            marked = re.search(r"# Triton 3\.(\d+): ", written)
+            if marked and int(marked[1]) < int(oldest[1]):
+                yield f"{name}:{line}: no supported Triton needs it; delete it"
+            elif not marked and not name.startswith((COMPAT, NOT_MOVED)) and _UNMARKED.search(written):
+                yield f"{name}:{line}: a workaround is marked '# Triton 3.6: what goes wrong'"
+
+
+_UNMARKED = re.compile(r"(?i)up to triton 3|triton 3\.\d (fails|takes|makes|parses|reads|refuses|needs|asks)")
+
+
 def imports_stand_at_the_top(files: Files) -> Iterator[str]:
     for name, text in files.items():
         functions = (n for n in ast.walk(parsed(text)) if isinstance(n, Function) and name not in DOORS)
@@ -246,6 +311,21 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
         {"pipeline.py": "from torch import Tensor"},
         {"port/read/scan.py": "import torch.nn"},
     ],
+    private_names_stand_in_compat: [
+        {"operators/body.py": "from torch._subclasses.fake_tensor import FakeTensor"},
+        {"operators/body.py": "from torch.utils._pytree import tree_leaves"},
+        {"port/prove.py": "from triton.compiler import ASTSource"},
+        {"port/prove.py": "import triton\ntriton.runtime.driver.active"},
+        {"operators/body.py": "import torch\nshare = torch._C._is_alias_of"},
+        {"operators/body.py": "def f(x):\n    return x._version"},
+        {"operators/body.py": "def f(x):\n    x._is_theirs = 1"},
+        {"operators/body.py": "import sys\nsys.modules['torch._functorch.aot_autograd']"},
+    ],
+    workarounds_are_marked: [
+        {"emit/stmt.py": "x = 1  # Triton 3.5: fails on 0"},
+        {"emit/stmt.py": '"""Triton 3.6 fails on 0."""'},
+        {"emit/stmt.py": "x = 1  # up to Triton 3.7 there is no 0"},
+    ],
     imports_stand_at_the_top: [{"runtime/plan.py": "def f():\n    import ast"}],
     folders_are_small: [{f"emit/{number}.py": "" for number in range(MAX_FILES + 1)}],
     files_open_with_a_docstring: [{"emit/stmt.py": "x = 1"}],
@@ -261,6 +341,9 @@ SOUND = {
     "lang/tree/types.py": '"""."""\nfrom pytriton.lang.tokens import Kind',
     "lang/tokens.py": '"""."""\n' + "x = 1\n" * 498,
     "runtime/compile/module_cache.py": '"""."""\nimport platformdirs\nfrom pytriton import __version__',
+    "emit/stmt.py": '"""Gain: 2 % with Triton 3.6."""\n# Triton 3.6: fails on 0.\nx = 1',
+    "operators/body.py": '"""."""\nimport torch\nfrom pytriton.compat.torch_names import FakeTensor\n'
+    "class A:\n    def f(self, other):\n        self._mine = other._mine",
     "runtime/plan.py": '"""."""\nimport torch, triton\nfrom pytriton.pipeline import Translation',
 }
 

@@ -35,8 +35,8 @@ __global__ void backward(float* dx, float* dy, float* x, int n) {
 )
 
 # %%
-# `pytriton.op` registers a function with torch. What the kernels write is read from their texts, so there is
-# nothing to declare. The second function is an operator too: its launch is what autograd will call.
+# `pytriton.op` registers a function with torch. It writes none of its arguments, so there is nothing to declare;
+# each run is checked for that. The second function is an operator too: its launch is what autograd will call.
 
 
 @pytriton.op("tutorial::swish")

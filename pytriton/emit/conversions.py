@@ -41,8 +41,9 @@ def as_tensor(value: Value) -> Value:
     return Value(full(value.node, value.element), value.element)
 
 
+# Triton 3.6: a number in a comparison counts as a float32, whatever it is compared with.
 def compared(value: Value, expr: Expr, common: ScalarType) -> Value:
-    """An operand of a comparison: Triton 3.6 takes a number there for a float32, whatever it meets."""
+    """An operand of a comparison."""
     if common == DOUBLE:
         known = None if value.strong else constant(expr)
         return value if known is None or round_to(known, FLOAT) == known else as_tensor(value)

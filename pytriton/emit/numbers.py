@@ -175,8 +175,9 @@ def full(number: Node, element: ElementType, shape: Node = Tuple(())) -> Node:  
     return Call("tl.full", (shape, number, dtype(element)))
 
 
+# Triton 3.6: constants of bfloat16 go through half.
 def lost_in_half(number: Node) -> bool:
-    """Whether half has no such number: up to Triton 3.6, constants of bfloat16 go through half."""
+    """Whether half has no such number."""
     try:
         value = float(number.text) if isinstance(number, Atom) else 0.0
     except ValueError:

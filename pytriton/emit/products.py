@@ -45,7 +45,8 @@ def dot(expr: typed.Dot, context: Context) -> Value:
     arguments = [left, right]
     if expr.accumulator is not None:
         arguments.append(tensor_of(expr.accumulator, context).node)
-        if element != FLOAT:  # up to Triton 3.8 the accumulator is compared with this
+        # Triton 3.8: the accumulator is compared with this.
+        if element != FLOAT:
             keywords = (("out_dtype", dtype(element)),)
     return Value(Call("tl.dot", tuple(arguments), keywords), element)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from pytriton.compat.torch_names import shares_memory, storage_identity
 from pytriton.runtime.errors import refusal
 
 
@@ -90,7 +91,7 @@ def share_memory(
     left: torch.Tensor, reach_of_left: int | None, right: torch.Tensor, reach_of_right: int | None
 ) -> bool:
     """Whether a kernel that touches elements of two tensors up to their reach may touch the same memory."""
-    if not torch._C._is_alias_of(left, right) or not left.numel():  # type: ignore[attr-defined]
+    if not shares_memory(left, right) or not left.numel():
         return False
     if reach_of_left is None or reach_of_right is None:
         return True
@@ -100,7 +101,7 @@ def share_memory(
 
 def key_of(tensor: torch.Tensor) -> int:
     """The memory that a tensor lies in."""
-    return int(tensor.untyped_storage()._cdata)
+    return storage_identity(tensor)
 
 
 def elements(tensor: torch.Tensor) -> int:

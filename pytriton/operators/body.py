@@ -1,8 +1,9 @@
 """The body of an operator: the user's function, and the checks that its schema holds.
 
-A schema makes two promises: only the arguments that it marks are written, and no result shares memory with
-an argument or with another result. Both are checked at every run, after the function: the results, and what
-its kernels wrote, are compared with the arguments by storage. In the common case that is one call of C++.
+A schema makes two promises: only the arguments that ``mutates_args`` names are written, and no result shares memory
+with an argument or with another result. Both are checked at every run, on fake tensors as well, after the function:
+the results, and what its kernels and functions of torch (``watch.py``) wrote, are compared with the arguments by
+storage. In the common case that is one call of C++ and a look at the versions.
 
 Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on a
 tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and compares
@@ -14,66 +15,87 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any, Final
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
+from pytriton.compat.torch_names import (
+    DispatchKey,
+    FakeTensor,
+    exclude_key,
+    is_key_excluded,
+    result_shares_memory,
+    shares_memory,
+    version_of,
+)
 from pytriton.errors import PytritonError
 from pytriton.gradient.laid_out import apart, overlaps_itself
 from pytriton.operators.tape import CURE, calls_of, replayed, taped
+from pytriton.operators.watch import NoAddresses, Writes
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Noted, Shapes, inside
 
 __all__ = ["Body", "Recorder", "Recording"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
-_share_any: Final = _C._any_output_is_alias_to_input_or_output
-_share: Final = _C._is_alias_of
 _NO_KEYWORDS: Final[dict[str, Any]] = {}
+_VERSIONS: Final = DispatchKey.ADInplaceOrView
 
 
 class Body:
-    """A function, the names of its parameters, those that the schema marks as written, and whether some are
-    taken by keyword only.
-    """
+    """A function, and what the schema declares of its ``arguments``."""
 
-    def __init__(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        parameters: Sequence[str],
-        written: frozenset[str],
-        keywords: bool,
-    ) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.name = name
         self.function = function
-        self.parameters = tuple(parameters)
-        self.written = written
-        self.written_positions = tuple(
-            at for at, parameter in enumerate(self.parameters) if parameter in written
+        self.parameters = tuple(argument.name for argument in arguments)
+        self.written = frozenset(argument.name for argument in arguments if argument.is_write)
+        self._watched = False  # whether a run has passed that was watched for want of versions
+        types = [str(argument.type) for argument in arguments]
+        self._optional = any(type_.startswith("Optional[") for type_ in types)
+        plain = not any(argument.kwarg_only for argument in arguments) and not any(
+            type_.startswith("List[") and "Tensor" in type_ for type_ in types
         )
-        self.keywords = keywords
-        self.launch = self._launch()
+        unmarked = ["Tensor" in t and not a.is_write for t, a in zip(types, arguments, strict=True)]
+        self.launch = self._launch(unmarked) if plain else lambda *args, **kwargs: self._run([], args, kwargs)
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The results on fake tensors; nothing is launched."""
-        return self._run(Shapes(), args, kwargs)
+        with NoAddresses(self.name):
+            return self._run(Shapes(), args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The results under a tracer; its tensors hide their memory, so nothing can be compared."""
-        with inside(None):
+        with NoAddresses(self.name), inside(None):
             return self.function(*args, **kwargs)
 
-    def _launch(self) -> Callable[..., Any]:
+    def _launch(self, unmarked: Sequence[bool]) -> Callable[..., Any]:
         """The function with its checks, for real tensors: the eager path, so every line of it counts."""
-        function, thread, run, check = self.function, INSIDE, self._run, self._check
-        if self.keywords:
-            return lambda *args, **kwargs: run([], args, kwargs)
-        marked = self.written_positions
+        function, thread, check = self.function, INSIDE, self._check
+        marked = [at for at, parameter in enumerate(self.parameters) if parameter in self.written]
+        everything, optional = all(unmarked), self._optional
+        in_inference_mode = torch.is_inference_mode_enabled
 
         def launch(*args: Any) -> Any:
+            if is_key_excluded(_VERSIONS):
+                with exclude_key(_VERSIONS, False):
+                    return launch(*args)
+            compared = args if everything else [*compress(args, unmarked)]
+            if optional:
+                compared = [tensor for tensor in compared if tensor is not None]
+            if in_inference_mode():
+                counted = [tensor for tensor in compared if not tensor.is_inference()]
+                if len(counted) < len(compared) and not self._watched:
+                    return self._run([], args, {})
+                compared = counted
+            before: list[int] = []
+            try:
+                for tensor in compared:  # a comprehension would cost a call
+                    before.append(version_of(tensor))
+            except RuntimeError:  # a tensor of inference mode, outside of it
+                if not self._watched:
+                    return self._run([], args, {})
             outer = thread.frame
             written: Frame = []
             thread.frame = written
@@ -81,6 +103,9 @@ class Body:
                 result = function(*args)
             finally:
                 thread.frame = outer
+            for tensor, version in zip(compared, before):  # noqa: B905
+                if version_of(tensor) != version:
+                    written.append(tensor)
             # The common cases: nothing was written but new tensors that are the results, or the marked
             # arguments themselves.
             if outer is None:
@@ -88,12 +113,12 @@ class Body:
                     if result is None and _among(written, [args[at] for at in marked]):
                         return None
                 elif result.__class__ is tuple:
-                    if _among(written, result) and not _share_any(args, _NO_KEYWORDS, result):
+                    if _among(written, result) and not result_shares_memory(args, _NO_KEYWORDS, result):
                         return result
                 elif (
                     len(written) == 1
                     and written[0] is result
-                    and not _share_any(args, _NO_KEYWORDS, (result,))
+                    and not result_shares_memory(args, _NO_KEYWORDS, (result,))
                 ):
                     return result
             check(written, args, {}, result, outer)
@@ -102,9 +127,11 @@ class Body:
         return launch
 
     def _run(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with inside(frame) as outer:
+        """The function with its checks, where torch may count no versions."""
+        with inside(frame) as outer, Writes(frame):
             result = self.function(*args, **kwargs)
         self._check(frame, args, kwargs, result, outer)
+        self._watched = self._watched or not isinstance(frame, Shapes)
         return result
 
     def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
@@ -120,37 +147,34 @@ class Body:
     ) -> None:
         """Raise LaunchError (TC541, TC542) if a promise of the schema is broken."""
         tensors = list(self.given(args, kwargs))
-        allowed = [tensor for name, tensor in tensors if name in self.written]
-        for tensor in frame:
-            if not any(tensor is one for one in allowed):
-                self._check_written(tensor, tensors, allowed)
+        self._check_written(frame, tensors)
         if outer is not None:
             outer.extend(frame)
         results = result if isinstance(result, (list, tuple)) else (result,)
         for at, one in enumerate(results):
             others = [tensor for _, tensor in tensors] + list(results[:at])
-            if isinstance(one, torch.Tensor) and any(_share(one, other) for other in others):
+            if isinstance(one, torch.Tensor) and any(shares_memory(one, other) for other in others):
                 raise refusal(
                     f"{self.name}: a result shares memory with an argument or with another result",
                     "TC542",
                     "return x.clone(), or write to an argument and return nothing",
                 )
 
-    def _check_written(
-        self,
-        written: Any,
-        tensors: Sequence[tuple[str, torch.Tensor]],
-        allowed: Sequence[torch.Tensor],
-    ) -> None:
-        touched = sorted(
-            {name for name, tensor in tensors if name not in self.written and _meet(tensor, written)}
-        )
-        if touched and not any(_meet(tensor, written) for tensor in allowed):
+    def _check_written(self, frame: Frame, tensors: Sequence[tuple[str, torch.Tensor]]) -> None:
+        """Raise LaunchError (TC541) if other arguments than the marked ones were written."""
+        allowed = [tensor for name, tensor in tensors if name in self.written]
+        undeclared = set[str]()
+        for written in frame:
+            if not any(tensor is written or _meet(tensor, written) for tensor in allowed):
+                itself = {name for name, tensor in tensors if tensor is written}
+                undeclared |= itself or {name for name, tensor in tensors if _meet(tensor, written)}
+        if undeclared:
+            names = tuple(name for name in self.parameters if name in undeclared)
+            needed = tuple(name for name in self.parameters if name in undeclared | self.written)
             raise refusal(
-                f"{self.name}: a kernel wrote argument '{touched[0]}', which the operator's schema "
-                "declares unwritten",
+                f"{self.name}: its body writes {', '.join(map(repr, names))}, which mutates_args does not name",
                 "TC541",
-                f"define it with pytriton.op(..., mutates_args={touched}), or write to a copy",
+                f"define it with pytriton.op(..., mutates_args={needed}), or write to a copy",
             )
 
 
@@ -168,7 +192,7 @@ def _among(written: Frame, known: Sequence[Any]) -> bool:
 def _meet(tensor: torch.Tensor, written: Any) -> bool:
     """Whether a tensor lies in memory that a kernel wrote through a tensor or an address."""
     if isinstance(written, torch.Tensor):
-        return bool(_share(tensor, written))
+        return bool(shares_memory(tensor, written))
     if not written or isinstance(tensor, FakeTensor):
         return False
     storage = tensor.untyped_storage()

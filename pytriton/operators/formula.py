@@ -19,6 +19,7 @@ from typing import Any, Final, NoReturn
 
 import torch
 
+from pytriton.compat.torch_names import schema_of
 from pytriton.errors import PytritonError
 from pytriton.gradient.backward import Gradient as DerivedKernel
 from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
@@ -80,7 +81,7 @@ class DerivedFormula:
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
         else:
-            again = DerivedFormula(name, self._run, self.overload._schema, lib, scratch_bytes)
+            again = DerivedFormula(name, self._run, schema_of(self.overload), lib, scratch_bytes)
             self._gradient.formula(again.backward, again.setup_context)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:

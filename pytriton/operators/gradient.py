@@ -15,22 +15,27 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from torch._library import utils as library_utils
-from torch._library.autograd import make_autograd_impl
 from torch.autograd import forward_ad
+
+from pytriton.compat.torch_names import (
+    AFTER_AUTOGRAD,
+    allow_single_level,
+    any_requires_grad,
+    below_autograd,
+    fill_defaults,
+    forward_mode_active,
+    is_tensorlist_like_type,
+    make_autograd_impl,
+    name_of,
+    schema_of,
+    single_level_allowed,
+    transforms_active,
+)
 
 __all__ = ["Gradient"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
-_with_defaults: Final[Any] = library_utils.fill_defaults
-_is_list: Final[Any] = library_utils.is_tensorlist_like_type
 _Function: Final[Any] = torch.autograd.Function
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
-_below_autograd: Final = _C._AutoDispatchBelowAutograd
-_any_requires_grad: Final = _C._any_requires_grad
-_transforms: Final = _C._are_functorch_transforms_active
-_allowed: Final = _C._functorch.get_single_level_autograd_function_allowed
-_allow: Final = _C._functorch.set_single_level_autograd_function_allowed
 
 
 class Gradient:
@@ -46,11 +51,13 @@ class Gradient:
         self.record: Callable[..., Any] | None = None  # runs the forward for a derived formula
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
-        schema = overload._schema
+        schema = schema_of(overload)
         self._keywords = any(argument.kwarg_only for argument in schema.arguments)
-        self._lists = any(_is_list(value.type) for value in (*schema.arguments, *schema.returns))
+        self._lists = any(
+            is_tensorlist_like_type(value.type) for value in (*schema.arguments, *schema.returns)
+        )
         self._written = [at for at, argument in enumerate(schema.arguments) if argument.is_write]
-        name = f"{overload._opname}_backward"
+        name = f"{name_of(overload)}_backward"
         applied = _applied(name, self._forward, self._backward)
         self.eager: Callable[..., Any] = overload if self._lists else applied
         self._apply = _applied(name, self._forward_below, self._backward_of_dispatched)
@@ -85,39 +92,39 @@ class Gradient:
         lists = make_autograd_impl(overload, self) if self._lists else None
 
         def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if forward_ad._current_level >= 0:
+            if forward_mode_active():
                 self._refuse_tangents(args, kwargs)
-            if not (torch.is_grad_enabled() and _any_requires_grad(*args)):
-                with _below_autograd():
-                    return overload.redispatch(keys & _C._after_autograd_keyset, *args, **kwargs)
+            if not (torch.is_grad_enabled() and any_requires_grad(*args)):
+                with below_autograd():
+                    return overload.redispatch(keys & AFTER_AUTOGRAD, *args, **kwargs)
             self._refuse_written(args)
             if lists is not None:
-                if _transforms():
+                if transforms_active():
                     raise NotImplementedError(
                         f"torch.func has no gradients of lists, as {overload} takes them"
                     )
                 return lists(keys, *args, **kwargs)
-            if not _transforms():
+            if not transforms_active():
                 return apply(*args, (keys, kwargs))
-            before = _allowed()
-            _allow(True)
+            before = single_level_allowed()
+            allow_single_level(True)
             try:
                 return apply(*args, (keys, kwargs))
             finally:
-                _allow(before)
+                allow_single_level(before)
 
         return autograd
 
     def _forward_below(self, ctx: Any, *given: Any) -> Any:
         *args, (keys, kwargs) = given
         # A level of torch.func below this one has a graph of its own, which needs its gradients.
-        with _below_autograd(), torch.set_grad_enabled(_transforms()):
-            given = (keys & _C._after_autograd_keyset, *args)
+        with below_autograd(), torch.set_grad_enabled(transforms_active()):
+            given = (keys & AFTER_AUTOGRAD, *args)
             run = self.overload.redispatch
             result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
         setup = self._setup_context_fn
         if setup is not None:
-            inputs, keywords = _with_defaults(self.overload._schema, args, kwargs)
+            inputs, keywords = fill_defaults(schema_of(self.overload), args, kwargs)
             more = {"keyword_only_inputs": keywords} if self._keywords else {}
             setup(ctx=ctx, inputs=inputs, output=result, **more)
         return result
@@ -134,8 +141,8 @@ class Gradient:
     def _refuse_written(self, args: Any) -> None:
         """Autograd would keep the gradient of the values before."""
         for at in self._written:
-            if at < len(args) and _any_requires_grad(args[at]):
-                schema = self.overload._schema
+            if at < len(args) and any_requires_grad(args[at]):
+                schema = schema_of(self.overload)
                 raise RuntimeError(
                     f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
                     "has no formula for it: call it under torch.no_grad(), or pass a copy"
@@ -147,7 +154,7 @@ class Gradient:
             for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
                 if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
                     raise NotImplementedError(
-                        f"{self.overload._schema.name} has no formula for forward-mode derivatives"
+                        f"{schema_of(self.overload).name} has no formula for forward-mode derivatives"
                     )
 
 

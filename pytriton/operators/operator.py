@@ -3,13 +3,13 @@
 The operator is defined with ``Library.define`` and ``Library.impl``, whose calls cost a fraction of those of
 ``torch.library.custom_op``. What it is made of:
 
-    schema              from the annotations, and from what the kernels inside write (``flow.py``)
-    the body            for every device without a kernel of its own; launches are checked against the schema
+    schema              from the annotations and ``mutates_args``
+    the body            for every device without a kernel of its own; what it writes is checked against the schema
     a fake kernel       the body itself on fake tensors, with its launches skipped, unless one is given
     an autograd kernel  always; without a formula it raises when a gradient is asked for, as custom_op does
     a decomposition     AOTAutograd traces into the body, so that Inductor sees the kernels; not while
                         exporting, not for a device with a kernel of its own, and not into a body that
-                        asks for addresses or has a fake kernel of its own
+                        has a fake kernel of its own
 
 A call with plain tensors and no gradient asked for, where no mode, transform or profiler is active, goes
 straight to the body (``shortcut.py``): the dispatcher would end there after two walks, at several times the cost.
@@ -18,23 +18,29 @@ straight to the body (``shortcut.py``): the dispatcher would end there after two
 from __future__ import annotations
 
 import re
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
-from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
 from torch.autograd.graph import increment_version
-from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
+from pytriton.compat.torch_names import (
+    AFTER_VERSIONS,
+    KERNELS_OF,
+    FakeTensor,
+    FunctionalTensor,
+    FunctionalTensorMode,
+    bypass_autograd_cache,
+    destroy,
+    exporting,
+    key_for_device,
+    schema_of,
+)
 from pytriton.operators.body import Body, Recorder, Recording
-from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
@@ -42,13 +48,7 @@ from pytriton.runtime.errors import refusal
 
 __all__ = ["Operator", "op"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
 _library: Final[Any] = torch.library
-
-# By operator; where torch has no such table (before 2.8) nothing is traced into.
-_KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(
-    torch._library.triton, "triton_ops_to_kernels", None
-)
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
@@ -62,7 +62,7 @@ class Operator:
         self,
         name: str,
         function: Callable[..., Any],
-        mutates_args: Iterable[str] | None,
+        mutates_args: Iterable[str],
         gradient: bool,
         scratch_bytes: int | None,
     ) -> None:
@@ -72,20 +72,15 @@ class Operator:
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
-        effects = effects_of(function)
-        schema = _schema_of(function, name, mutates_args, effects)
+        schema = _schema_of(function, name, mutates_args)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
         self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
-        self._schema = self.overload._schema
-        names = [argument.name for argument in self._schema.arguments]
-        written = frozenset(argument.name for argument in self._schema.arguments if _is_written(argument))
-        keywords = any(argument.kwarg_only for argument in self._schema.arguments)
+        self._declared = schema_of(self.overload)
         recorder = Recorder(name, function) if gradient else None
-        self.body = Body(name, recorder or function, names, written, keywords)
-        self._addresses = effects.addresses
-        self._traceable = not effects.addresses
+        self.body = Body(name, recorder or function, self._declared.arguments)
+        self._traceable = True
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
         self._shortcut = Shortcut(self.overload, self.body)
@@ -112,7 +107,7 @@ class Operator:
     @property
     def schema(self) -> str:
         """``(Tensor x, Tensor(a1!) y, ...) -> ...``, as torch writes it."""
-        return str(self._schema).removeprefix(self.name)
+        return str(self._declared).removeprefix(self.name)
 
     @property
     def mutates_args(self) -> frozenset[str]:
@@ -134,7 +129,7 @@ class Operator:
     def _derive_autograd(self, recording: Recording, scratch_bytes: int | None) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        given = self._schema, self._lib, scratch_bytes, recording
+        given = self._declared, self._lib, scratch_bytes, recording
         derived = DerivedFormula(self.name, self.function, *given)
         self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
@@ -158,7 +153,7 @@ class Operator:
             for device_type in types:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that a kernel is registered again
-                    key = _C._dispatch_key_for_device(device_type)
+                    key = key_for_device(device_type)
                     self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
@@ -207,15 +202,12 @@ class Operator:
     # The dispatcher.
 
     def _shapes(self, *args: Any, **kwargs: Any) -> Any:
-        if self._fake is not None:
-            return self._fake(*args, **kwargs)
-        with _NoAddresses() if self._addresses else nullcontext():
-            return self.body.shapes(*args, **kwargs)
+        return (self._fake or self.body.shapes)(*args, **kwargs)
 
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
         device_types = {argument.device.type for argument in args if isinstance(argument, torch.Tensor)}
-        if not self._traceable or device_types & self._own_kernels or _exporting():
+        if not self._traceable or device_types & self._own_kernels or exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
         known = (torch.Tensor, FunctionalTensor)
         if any(type_ not in known and not issubclass(type_, FakeTensor) for type_ in types):
@@ -230,16 +222,16 @@ class Operator:
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
         _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
-        if _KERNELS_OF is None:
+        if KERNELS_OF is None:  # an old torch: nothing is traced into
             self._traceable = False
         else:
-            _KERNELS_OF[self.name] = [_Uncacheable()]
+            KERNELS_OF[self.name] = [_Uncacheable()]
 
     def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         for name, tensor in self.body.given(args, kwargs):
             if name in self.body.written:
                 increment_version(tensor)
-        return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+        return self.overload.redispatch(keys & AFTER_VERSIONS, *args, **kwargs)
 
 
 class _Uncacheable:
@@ -251,16 +243,7 @@ class _Uncacheable:
     """
 
     def __getattr__(self, name: str) -> Any:
-        raise sys.modules["torch._functorch._aot_autograd.autograd_cache"].BypassAOTAutogradCache(
-            "an operator of pytriton is traced into"
-        )
-
-
-class _NoAddresses(TorchFunctionMode):
-    """Fake tensors have no address: 0, instead of an error."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return 0 if func is torch.Tensor.data_ptr else func(*args, **(kwargs or {}))
+        bypass_autograd_cache("an operator of pytriton is traced into")
 
 
 def _operator_named(name: str) -> Operator:
@@ -274,22 +257,21 @@ def op(
     function: Callable[..., Any] | None = None,
     /,
     *,
-    mutates_args: Iterable[str] | None = None,
+    mutates_args: Iterable[str] = (),
     gradient: bool = False,
     scratch_bytes: int | None = None,
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
     Without a name, the namespace is the function's module with ``_`` for dots, and the name is the function's.
-    Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
-    writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
-    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
-    launch. ``scratch_bytes`` is that of ``pytriton.gradient``.
-    Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
-    or if hidden defines decide what it writes (TC545).
+    Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. ``mutates_args`` names
+    the arguments that it writes; every run is compared with it (TC541). With ``gradient=True`` its backward is
+    derived from its kernels; the body may then only allocate, view, copy and launch. ``scratch_bytes`` is that of
+    ``pytriton.gradient``. Defining a name again replaces the operator. Raises LaunchError if the function cannot be
+    an operator (TC540).
     """
     if name is None:
-        return partial(op, mutates_args=mutates_args, gradient=gradient)
+        return partial(op, mutates_args=mutates_args, gradient=gradient, scratch_bytes=scratch_bytes)
     if callable(name) and not isinstance(name, str):
         function = name
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
@@ -304,7 +286,7 @@ def op(
     def define(given: Callable[..., Any]) -> Operator:
         former = _defined.pop(name, None)
         if former is not None:
-            former._lib._destroy()
+            destroy(former._lib)
         made = Operator(name, given, mutates_args, gradient, scratch_bytes)
         _defined[name] = made
         return made
@@ -312,18 +294,16 @@ def op(
     return define if function is None else define(function)
 
 
-def _schema_of(function: Callable[..., Any], name: str, given: Iterable[str] | None, derived: Effects) -> str:
-    """The schema of a function; the written arguments are the given ones, else the derived ones.
-
-    Raises LaunchError (TC540) if it can have none, and (TC545) if nobody knows what is written.
-    """
+def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str]) -> str:
+    """The schema of a function; raises LaunchError (TC540) if it can have none."""
+    if mutates_args is None or isinstance(mutates_args, str):
+        raise refusal(
+            f"{name}: mutates_args is {mutates_args!r}, expected the names of the written arguments",
+            "TC540",
+            "write mutates_args=('y',), or leave it out if none is written",
+        )
     try:
-        plain: str = _library.infer_schema(function, mutates_args=())
-        tensors = _tensor_parameters(plain)
-        if given is None:
-            _refuse_doubts(name, {at: by for at, by in derived.doubtful.items() if at in tensors})
-        written = derived.written & tensors if given is None else given
-        schema: str = _library.infer_schema(function, mutates_args=tuple(sorted(written)))
+        schema: str = _library.infer_schema(function, mutates_args=tuple(mutates_args))
         return schema
     except ValueError as error:
         raise refusal(
@@ -331,29 +311,3 @@ def _schema_of(function: Callable[..., Any], name: str, given: Iterable[str] | N
             "TC540",
             "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
         ) from error
-
-
-def _refuse_doubts(name: str, doubtful: Mapping[str, str]) -> None:
-    for argument, kernel in doubtful.items():
-        raise refusal(
-            f"{name}: whether kernel '{kernel}' writes argument '{argument}' depends on defines that its call "
-            "does not show",
-            "TC545",
-            f"say what is written: pytriton.op(..., mutates_args={sorted(doubtful)}), or [] for nothing; "
-            "or give the defines as literals",
-        )
-
-
-def _tensor_parameters(schema: str) -> frozenset[str]:
-    arguments = _C.parse_schema(f"f{schema}").arguments
-    return frozenset(argument.name for argument in arguments if "Tensor" in str(argument.type))
-
-
-def _is_written(argument: Any) -> bool:
-    return argument.alias_info is not None and bool(argument.alias_info.is_write)
-
-
-def _exporting() -> bool:
-    """Whether torch.export runs, which keeps operators whole."""
-    asked = getattr(sys.modules.get("torch.export._trace"), "custom_triton_ops_decomposition_disabled", None)
-    return asked is not None and bool(asked())

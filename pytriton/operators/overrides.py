@@ -12,15 +12,14 @@ import warnings
 from typing import Any, Final
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from pytriton.boundary import entry
+from pytriton.compat.torch_names import destroy, schema_of, tree_leaves, tree_map_only
 from pytriton.operators.operator import Operator
 from pytriton.runtime.errors import refusal
 
 __all__ = ["Override", "override"]
 
-_C: Final[Any] = torch._C
 _KEYS: Final = ("CPU", "CUDA")
 
 _lock: Final = threading.Lock()
@@ -49,7 +48,7 @@ class Override:
         with _lock:
             if _active.get((self.name, self.dispatch_key)) is self:
                 del _active[self.name, self.dispatch_key]
-                self._lib._destroy()
+                destroy(self._lib)
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         if getattr(self._running, "now", False):
@@ -107,14 +106,14 @@ def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Overr
     if not isinstance(operator, Operator):
         raise refusal(f"override: {operator!r} is not an operator", "TC544", "make it one with pytriton.op")
     native = _native(name)
-    mine, theirs = _shape(operator.overload._schema), _shape(native._schema)
+    mine, theirs = _shape(schema_of(operator.overload)), _shape(schema_of(native))
     if mine != theirs:
         raise refusal(
-            f"override: {operator.name} takes {mine}, but {native._schema.name} takes {theirs}",
+            f"override: {operator.name} takes {mine}, but {schema_of(native).name} takes {theirs}",
             "TC544",
-            f"define it as in {native._schema}",
+            f"define it as in {schema_of(native)}",
         )
-    key = (str(native._schema.name) + _suffix(native), dispatch_key)
+    key = (str(schema_of(native).name) + _suffix(native), dispatch_key)
     with _lock:
         former = _active.get(key)
         if former is not None:
@@ -140,7 +139,7 @@ def _native(name: str) -> Any:
 
 
 def _suffix(overload: Any) -> str:
-    name = overload._schema.overload_name
+    name = schema_of(overload).overload_name
     return f".{name}" if name else ""
 
 

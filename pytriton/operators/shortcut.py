@@ -33,24 +33,24 @@ import torch
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
+from pytriton.compat import torch_names
+from pytriton.compat.torch_names import keys_of
 from pytriton.operators.body import Body
 
 __all__ = ["Shortcut"]
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
-_keys: Final = _C._dispatch_keys
 _DEVICES: Final = ("cuda", "cpu")
 # What every function looks at or calls; in its text with a prefix that no parameter has.
 _NAMES: Final[dict[str, Any]] = {
     "tracing": torch.compiler.is_dynamo_compiling,
-    "modes": _C._len_torch_dispatch_stack,
-    "function_modes": _C._len_torch_function_stack,
-    "transforms": _C._functorch.peek_interpreter_stack,
-    "traced": _C._is_tracing,
-    "profiled": _C._autograd._profiler_enabled,
-    "autocast": _C._is_any_autocast_enabled,
+    "modes": torch_names.dispatch_modes,
+    "function_modes": torch_names.function_modes,
+    "transforms": torch_names.innermost_transform,
+    "traced": torch_names.is_jit_tracing,
+    "profiled": torch_names.is_profiled,
+    "autocast": torch_names.is_autocast,
     "forward_ad": forward_ad,
-    "wrapped": _C._functorch.is_functorch_wrapped_tensor,
+    "wrapped": torch_names.is_functorch_wrapped,
     "grad": torch.is_grad_enabled,
     "increment": increment_version,
     "Tensor": torch.Tensor,
@@ -70,7 +70,7 @@ class Shortcut:
 
     def __init__(self, overload: Any, body: Body) -> None:
         self._overload = overload
-        self._arguments = overload._schema.arguments
+        self._arguments = torch_names.schema_of(overload).arguments
         self._kernels: dict[str, Callable[..., Any]] = dict.fromkeys(_DEVICES, body.launch)
         self._written = body.written
         self._casts = False
@@ -108,8 +108,8 @@ class Shortcut:
         known = {prefix + name: value for name, value in known.items()}
         text = "\n".join(self._lines(prefix))
         # Closures are read faster than globals; and tracebacks show the lines.
-        module = f"def make({', '.join(known)}):\n{text}\n    return {overload._opname}\n"
-        file = f"<pytriton.op {overload._schema.name}>"
+        module = f"def make({', '.join(known)}):\n{text}\n    return {torch_names.name_of(overload)}\n"
+        file = f"<pytriton.op {torch_names.schema_of(overload).name}>"
         linecache.cache[file] = (len(module), None, module.splitlines(keepends=True), file)
         namespace: dict[str, Any] = {"__name__": __name__}
         exec(compile(module, file, "exec"), namespace)
@@ -152,7 +152,7 @@ class Shortcut:
             " or ".join(f"{name}.__class__ is not {p}{type_}" for name, type_ in numbers),
             some("$.is_neg()"),
         ]
-        lines = [f"def {self._overload._opname}({p}self, /, {self._parameters(p)}):"]
+        lines = [f"def {torch_names.name_of(self._overload)}({p}self, /, {self._parameters(p)}):"]
         for doubt in filter(None, doubts):
             lines += [f"    if {doubt}:", f"        return {p}overload({given})"]
         lines += [
@@ -184,13 +184,16 @@ class Shortcut:
 
 def _only_dense(kernel: Callable[..., Any], overload: Any, device_type: str) -> Callable[..., Any]:
     """A kernel that was registered for a device: its key is that of dense tensors."""
-    key = _C._dispatch_key_for_device(device_type)
+    key = torch_names.key_for_device(device_type)
     inference = _bits(key, f"Autocast{key}")  # a tensor of inference mode
     usual = _bits(key, f"Autocast{key}", "ADInplaceOrView", f"Autograd{key}")
 
     def call(*args: Any) -> Any:
         for argument in args:
-            if isinstance(argument, torch.Tensor) and _keys(argument).raw_repr() not in (usual, inference):
+            if isinstance(argument, torch.Tensor) and keys_of(argument).raw_repr() not in (
+                usual,
+                inference,
+            ):
                 return overload(*args)
         return kernel(*args)
 
@@ -199,7 +202,7 @@ def _only_dense(kernel: Callable[..., Any], overload: Any, device_type: str) -> 
 
 def _bits(*names: str) -> int:
     """The bits of a dispatch key set."""
-    keys = _C.DispatchKeySet(getattr(_C.DispatchKey, names[0]))
+    keys = torch_names.DispatchKeySet(getattr(torch_names.DispatchKey, names[0]))
     for name in names[1:]:
-        keys = keys | _C.DispatchKeySet(getattr(_C.DispatchKey, name))
+        keys = keys | torch_names.DispatchKeySet(getattr(torch_names.DispatchKey, name))
     return int(keys.raw_repr())

@@ -30,9 +30,15 @@ from typing import Any, Final, NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
+from pytriton.compat.torch_names import (
+    OpOverload,
+    TorchDispatchMode,
+    schema_of,
+    tree_leaves,
+    version_of,
+    without_functions,
+)
 from pytriton.errors import CompileError, LaunchError
 from pytriton.gradient.derive.forward import forward_of
 from pytriton.gradient.laid_out import key_of
@@ -131,7 +137,7 @@ class Tape(Shapes):
             if tensor.requires_grad or tensor.is_inference():
                 self.refuse("uses a tensor from outside that requires a gradient or has no version", CURE)
             self.outside.append(tensor)
-            self._memory[key] = f"outside {key} version {tensor._version}", 0
+            self._memory[key] = f"outside {key} version {version_of(tensor)}", 0
         name, start = self._memory[key]
         at = tensor.storage_offset() - start
         return f"{name} at {at} {tuple(tensor.shape)} {tensor.stride()} {tensor.dtype}"
@@ -147,7 +153,7 @@ class Tape(Shapes):
         """Keep a launch, with what it reads and writes."""
         translation = kernel.translation(call.defines)
         given: dict[str, torch.Tensor] = {}
-        with torch._C.DisableTorchFunction():
+        with without_functions():
             if translation.buffers:
                 self.refuse(f"launches '{kernel.name}', which reads constant buffers")
             for parameter, value in zip(translation.parameters, call.arguments, strict=False):
@@ -239,7 +245,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             result = func(*args, **kwargs)
             tape.own(result)
             return result
-        name = getattr(getattr(func, "_schema", None), "name", str(func)).removeprefix("aten::")
+        name = (schema_of(func).name if isinstance(func, OpOverload) else str(func)).removeprefix("aten::")
         if name in _MADE:
             result = func(*args, **kwargs)
             tape.own(result)
@@ -264,7 +270,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return args[0]
         elif self.backward and name == "zero_":
             return func(*args, **kwargs)
-        elif isinstance(func, torch._ops.OpOverload):
+        elif isinstance(func, OpOverload):
             with self:
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:

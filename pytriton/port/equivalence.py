@@ -36,9 +36,8 @@ from typing import Any, Final
 
 import torch
 import triton
-from triton.runtime.errors import InterpreterError
-from triton.runtime.jit import JITFunction
 
+from pytriton.compat.triton_names import InterpreterError, JITFunction
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.port.watch import Arena, Watch

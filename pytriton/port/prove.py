@@ -18,10 +18,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource, make_backend
-
+from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.groups import GROUP
 from pytriton.fold.join import RULES

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 import numpy
 import torch
-from triton.runtime.interpreter import InterpreterBuilder
+
+from pytriton.compat.interpreter_names import InterpreterBuilder
 
 __all__ = ["Arena", "Watch"]
 

@@ -142,7 +142,7 @@ def test_refused() -> None:
         over(*given()).sum().backward()
     with pytest.raises(pytriton.LaunchError, match="TC540"):
 
-        @pytriton.op("gradient_tests::writes", gradient=True)
+        @pytriton.op("gradient_tests::writes", mutates_args=["y"], gradient=True)
         def writes(y: torch.Tensor, x: torch.Tensor, w: torch.Tensor, table: torch.Tensor) -> None:
             scale(y, x, w, table, *x.shape, x.stride(0), grid=(1,), defines={"T": x.dtype, "B": 8})
 

@@ -83,7 +83,7 @@ def exp(x: torch.Tensor) -> torch.Tensor:
 exp.register_autograd(lambda ctx, dy: dy * torch.exp(ctx.saved_tensors[0]), setup_context=keep_input)
 
 
-@pytriton.op("pytriton_tests::add_scaled_")
+@pytriton.op("pytriton_tests::add_scaled_", mutates_args=("y",))
 def add_scaled_(y: torch.Tensor, x: torch.Tensor, a: float = 1.0) -> None:
     """y += a * x, both contiguous."""
     n = y.numel()

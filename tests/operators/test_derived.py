@@ -39,7 +39,7 @@ def scaled(x: torch.Tensor, w: torch.Tensor, a: Any = 2.0, **defines: Any) -> to
     return y
 
 
-@pytriton.op("pytriton_derived::scale", mutates_args=[], gradient=True)
+@pytriton.op("pytriton_derived::scale", gradient=True)
 def operator(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return scaled(x, w)
 
@@ -52,7 +52,7 @@ def made(body: Callable[..., Any], name: str = "body") -> Any:
     def function(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return body(x, w)
 
-    return pytriton.op(f"pytriton_derived::{name}", function, mutates_args=[], gradient=True)
+    return pytriton.op(f"pytriton_derived::{name}", function, gradient=True)
 
 
 def given(n: int = 11) -> tuple[torch.Tensor, torch.Tensor]:

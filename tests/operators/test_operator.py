@@ -52,7 +52,7 @@ class TestEager:
         def f(x: torch.Tensor, *, out: torch.Tensor, a: float = 2.0) -> None:
             axpy(out, x, a, x.numel(), grid=blocks(x.numel()))
 
-        made = pytriton.op("pytriton_tests::keyword_only", f)
+        made = pytriton.op("pytriton_tests::keyword_only", f, mutates_args=["out"])
         assert made.schema == "(Tensor x, *, Tensor(a1!) out, float a=2.) -> ()"
         out = torch.ones(3)
         made(torch.ones(3), out=out)
@@ -114,7 +114,7 @@ class TestEager:
                 axpy(y, x, 1.0, x.numel(), grid=blocks(x.numel()))
             return [y.clone() for y in many]
 
-        made = pytriton.op("pytriton_tests::lists", f)
+        made = pytriton.op("pytriton_tests::lists", f, mutates_args=["many"])
         assert made.schema == "(Tensor(a0!)[] many, Tensor x) -> Tensor[]"
         many = [torch.zeros(3), torch.ones(3)]
         copies = made(many, torch.ones(3))

@@ -234,7 +234,7 @@ class Again:
         if isinstance(expr, Gather | Atomic | Sequenced):
             refuse(
                 "TC702",
-                "this expression cannot be written again in a backward",
+                "this expression cannot be recomputed in a backward",
                 expr.span,
                 help="write it with other operators, or compute it before and pass it as a parameter",
             )

@@ -143,7 +143,7 @@ def _summed(expr: Dot) -> Expr:
     right = _expanded(convert(expr.right, element), (True, False, False, *batch))
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     assert shape is not None
-    # In the other order Triton 3.6 makes a product of matrices of it again, one without batch axes.
+    # Triton 3.6: in the other order it becomes a product of matrices again, one without batch axes.
     elements = Binary(expr.span, BlockType(element, shape), "*", right, left)
     return Reduce(expr.span, expr.type, "+", elements, 1)
 

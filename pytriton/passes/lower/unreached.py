@@ -1,7 +1,7 @@
 """Takes out what never runs: a loop whose first test fails, a branch of an ``if`` that is decided.
 
 ``for (i = 0; i < 0; i++)`` is what a macro or a tile may leave, and so is ``if (lda * K != K * lda)``. It costs
-nothing, but Triton 3.6 fails on a load or a store in code that it can tell is never entered, where it finds out
+nothing, but an old Triton fails on a load or a store in code that it can tell is never entered, where it finds out
 after it has folded constants: TritonGPUCoalesce asks for facts about pointers that its analysis, rightly, never
 visited. So what can be told from the text goes before Triton sees it.
 
@@ -223,6 +223,7 @@ def _exact(expr: Expr) -> bool:
 _MAX_VISITS = 2000  # statements looked at before loops are taken to change all that they assign
 
 
+# Triton 3.6: fails on accesses in code that is never entered.
 def unreached(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel without the loops and the branches that never run."""
     deciding = _deciding(kernel.body)

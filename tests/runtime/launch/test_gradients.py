@@ -222,7 +222,7 @@ class TestVersions:
             made(y, x, N, grid=(2,))
             made(y, x, N, grid=(2,))
 
-        written = pytriton.op("pytriton_tests::counted_once", f)
+        written = pytriton.op("pytriton_tests::counted_once", f, mutates_args=["y"])
         y, x = vector(device), vector(device)
         for count in range(1, CALLS + 1):
             written(y, x)
