@@ -457,10 +457,7 @@ _GIVE_A_GRID: Final = (
 )
 
 
-_REMOVED: Final = {
-    "tune_devices": "leave it out: a sweep is timed on the GPU of its call, and the ranks of torch.distributed "
-    "share one"
-}
+_REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of its call"}
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 Input: candidates, and the call. Output: for each that can be launched its milliseconds, or the reason why it has
 none, and the finalists; the others are dropped from the sweep. They are compiled in parallel, and what is compiled
 is launched while the rest is still compiled. Invariant: what the kernel writes holds afterwards what it held
-before. What is stored, shared between ranks or chosen is the business of ``tuner.py``; the stopwatch stands in
+before. ``tuner.py`` stores and chooses; the stopwatch stands in
 ``benchmark.py``.
 """
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -50,7 +49,7 @@ from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
 from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
-from pytriton.runtime.tune.ranks import agree, agreed
+from pytriton.runtime.tune.ranks import agreed
 from pytriton.runtime.tune.record import (
     Found,
     Known,
@@ -63,7 +62,6 @@ from pytriton.runtime.tune.record import (
     recall,
     replaying,
 )
-from pytriton.runtime.tune.together import Heat, race_together
 
 __all__ = ["Record", "Time", "Tuner"]
 
@@ -230,8 +228,8 @@ class Tuner:
             return record.launched
         best = record.finalists[0]
         if question is not None:
-            common = agree(question, points, best)
-            best = common if self._still_serves(common, call) else best
+            common = agreed(question, points, best)
+            best = common if common and self._still_serves(common, call) else best
             pin(question, best)
         return self._sweep.candidate(best)
 
@@ -250,11 +248,9 @@ class Tuner:
         progress = Progress(self._sweep.first.translation.kernel, users)
 
         def race(configs: Sequence[Config], rounds: int) -> None:
-            """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
-            earlier race have nobody to beat, or no time."""
+            """Nothing happens where the finalists of an earlier race have nobody to beat, or no time."""
             if configs and not (record.finalists and (len(configs) == 1 or over())):
-                run = partial(self._heat, call, progress, over)
-                self._take(record, race_together(question, configs, rounds, run))
+                self._race(configs, rounds, record, call, progress, over)
 
         copies = self._on_copies(call)
         missing = self._missing([*users, *copies], record)
@@ -272,38 +268,38 @@ class Tuner:
         if record.finalists:
             progress.end(record.finalists, record.times(), question)
 
-    def _heat(
-        self, call: Call, progress: Progress, over: Callable[[], bool], configs: Sequence[Config], rounds: int
-    ) -> Heat:
-        """Race these points, here and now."""
+    def _race(
+        self,
+        configs: Sequence[Config],
+        rounds: int,
+        record: Record,
+        call: Call,
+        progress: Progress,
+        over: Callable[[], bool],
+    ) -> None:
+        """Race these points: their times and the finalists are in the record afterwards.
+
+        Raises TuneError where no candidate of any race is left.
+        """
         sweep = self._sweep
         drafted = map(sweep.candidate_or_drop, configs)
         entrants = [candidate for candidate in drafted if candidate is not None]
         measured = measure(entrants, sweep, call, progress, rounds, over)
-        heat = Heat(field=[candidate.config for candidate in measured.field])
-        for candidate in entrants:
-            config, result = candidate.config, measured.results.get(candidate, _NOTHING)
-            if config in sweep.dropped:
-                continue
-            heat.results[config] = result
-            if result != _NOTHING:
-                progress.tell(config, result, rounds > SCREENING and config in heat.field)
-        return heat
-
-    def _take(self, record: Record, heat: Heat) -> None:
-        """What a race found. Raises TuneError where no candidate of any race is left."""
-        for config in self._sweep.dropped:
+        for config in sweep.dropped:
             record.found.pop(config, None)
-        alive = [config for config, result in heat.results.items() if result != _NOTHING]
-        if not alive and record.launched is None:
-            self._sweep.refuse_all()
-        if record.launched is None:
-            record.launched = self._sweep.candidate(alive[0])
-        record.decide(
-            {config: time for config in heat.field if isinstance(time := heat.results[config], float)}
-        )
-        for config, result in heat.results.items():
-            self._note(record, self._sweep.candidate(config), result)
+        left = [candidate for candidate in entrants if candidate.config not in sweep.dropped]
+        results = {candidate: measured.results.get(candidate, _NOTHING) for candidate in left}
+        launched = [candidate for candidate in left if results[candidate] != _NOTHING]
+        if not launched and record.launched is None:
+            sweep.refuse_all()
+        record.launched = record.launched or launched[0]
+        timed = {each.config: results[each] for each in measured.field}
+        record.decide({config: time for config, time in timed.items() if isinstance(time, float)})
+        for candidate, result in results.items():
+            self._note(record, candidate, result)
+        for candidate in launched:
+            config = candidate.config
+            progress.tell(config, results[candidate], rounds > SCREENING and config in timed)
 
     def _note(self, record: Record, candidate: Candidate, result: float | str) -> None:
         """Put what was measured of a candidate into the record."""
