@@ -27,9 +27,9 @@ import torch
 from triton.testing import do_bench
 
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.table import bounds, filled
+from pytriton.runtime.checks.memory import bounds, filled
 from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.checked import _Launch
+from pytriton.runtime.sweep.compiled import _Launch
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5  # on a CPU

@@ -27,7 +27,7 @@ from pytriton.operators.laid_out import apart, elements, flat, key_of, overlaps_
 from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.launch.recent import key_of as key_of_defines
+from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
 
 __all__ = ["DerivedFormula"]

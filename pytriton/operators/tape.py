@@ -42,7 +42,7 @@ from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Shapes, inside
-from pytriton.runtime.trace.opaque import point_of
+from pytriton.runtime.trace.recorded import point_of
 
 __all__ = ["CURE", "Copy", "Launch", "Tape", "calls_of", "difference", "replayed", "taped"]
 

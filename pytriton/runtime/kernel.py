@@ -23,29 +23,33 @@ from pytriton.boundary import entry, is_mistake, without_frames
 from pytriton.errors import CompileError, PytritonError, closest
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.mode import Check, Checks, check_of
+from pytriton.runtime.checks.memory import Check, Checks, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
 from pytriton.runtime.interpret.traced import Trace
+from pytriton.runtime.launch.arguments import Promises
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
-from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.recent import Recent, key_of
+from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
-from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.eras import Given, by_era, device_of
-from pytriton.runtime.options.heuristics import Heuristic, Heuristics
-from pytriton.runtime.options.source_text import KernelText, read_source
-from pytriton.runtime.options.typos import judge_unused, misplaced, options_of
+from pytriton.runtime.options.definition import (
+    Definition,
+    Given,
+    Heuristic,
+    Heuristics,
+    KernelText,
+    PlanSettings,
+    by_era,
+    device_of,
+    read_source,
+)
+from pytriton.runtime.options.typos import called, judge_unused, misplaced, options_of
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.show.chart import chart
-from pytriton.runtime.show.page import page
-from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.examine import copies, raced, traced
+from pytriton.runtime.show import chart, page
+from pytriton.runtime.sweep.candidate import Launch, copies, raced, traced
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import (
     call_traced,

@@ -21,21 +21,17 @@ from typing import Any, Final
 import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
-from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.checks.mode import Checks
+from pytriton.runtime.checks.memory import Checks, Memory
 from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import refusal, warn_once
-from pytriton.runtime.launch.arguments import Binder, Bound
+from pytriton.runtime.launch.arguments import Binder, Bound, Promises, tell_of_strides, unexplained
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.device import Style, sole_device
 from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import Tell, check_gradients, count_changes, judge, tell_once
-from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.strides import tell_of_strides, unexplained
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import bench

@@ -14,7 +14,7 @@ from typing import Final
 import torch
 
 from pytriton.errors import counted
-from pytriton.runtime.checks.violation import Outside
+from pytriton.runtime.checks.memory import Outside
 
 __all__ = ["cure_of"]
 

@@ -19,7 +19,7 @@ import triton.language as tl
 from triton._C.libtriton.ir import ATOMIC_OP
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-from pytriton.runtime.checks.stuck import Stuck
+from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.interpret.patches import Mends
 
 __all__ = ["waiting"]

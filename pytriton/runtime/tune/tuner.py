@@ -5,7 +5,7 @@ tuning. Output: the candidate that serves this key from now on, and ``timings``,
 first of these that answers decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
 measurement.
 
-A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/variants.py``), there
+A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/sweep.py``), there
 are three: a short one of the user's points, a short one of its finalists and of the best with other stages, and one
 of the finalists of that and of the best in other orders. What is known already does not run again, except the best
 of it, which race against the new points. The last race alone chooses.
@@ -24,21 +24,21 @@ from typing import Any, Final
 
 from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
-from pytriton.runtime.compile.triton_cache import usable_cache
+from pytriton.runtime.compile.compiler import usable_cache
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.launch.descriptors import describes
+from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import (
+from pytriton.runtime.sweep.sweep import (
     BEST_FEW,
     HOPELESS,
     LEAST_COPIED,
     STAGED,
+    Sweep,
     copied,
     fastest,
     ordered,
@@ -49,11 +49,11 @@ from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
 from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
-from pytriton.runtime.tune.ranks import agreed
 from pytriton.runtime.tune.record import (
     Found,
     Known,
     Question,
+    agreed,
     ask,
     code_of,
     keep,

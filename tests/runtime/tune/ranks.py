@@ -25,8 +25,7 @@ from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.tune.measure import Call
-from pytriton.runtime.tune.ranks import agreed
-from pytriton.runtime.tune.record import Found, Question, code_of, keep
+from pytriton.runtime.tune.record import Found, Question, agreed, code_of, keep
 from pytriton.runtime.tune.tuner import Tuner
 
 SCALE = """\

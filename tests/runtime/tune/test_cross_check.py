@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import disagreeing, may_compare
-from pytriton.runtime.tune.snapshot import Saved, Written, save
+from pytriton.runtime.tune.cross_check import Saved, Written, disagreeing, may_compare, save
 from tests.runtime.kernels import parameter
 
 N = 1000

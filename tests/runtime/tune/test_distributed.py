@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune import ranks
+from pytriton.runtime.tune import record
 from pytriton.runtime.tune.record import Question
 from tests.work import PATIENCE
 
@@ -101,12 +101,12 @@ def test_a_store_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("connection reset")
 
     group = SimpleNamespace(_get_default_store=gone)
-    monkeypatch.setattr(ranks, "several_ranks", lambda: True)
-    monkeypatch.setattr(ranks, "_distributed", SimpleNamespace(distributed_c10d=group))
+    monkeypatch.setattr(record, "several_ranks", lambda: True)
+    monkeypatch.setattr(record, "_distributed", SimpleNamespace(distributed_c10d=group))
     monkeypatch.setenv("PYTRITON_TUNE_PATIENCE", "5")
     question, point = Question("k", "text", {}, "GPU", {"n": 1}), Config({"TILE": 32}, 4)
     with pytest.warns(RuntimeWarning) as warned:
-        found = [ranks.agreed(question, [point], choice) for choice in (None, point)]
+        found = [record.agreed(question, [point], choice) for choice in (None, point)]
     assert found == [None, point]
     told = " ".join(str(warning.message) for warning in warned)
     assert "connection reset" in told

@@ -24,11 +24,11 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate, Launch
-from pytriton.runtime.sweep.feasibility import Limits
 from pytriton.runtime.tune import benchmark, measure, record, tuner
 from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Deadline
+from pytriton.runtime.tune.cross_check import Saved
+from pytriton.runtime.tune.measure import Limits
 from pytriton.runtime.tune.race import MAX_ROUNDS
-from pytriton.runtime.tune.snapshot import Saved
 from tests.runtime.kernels import ADD
 from tests.work import PATIENCE
 

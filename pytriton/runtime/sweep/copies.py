@@ -23,7 +23,7 @@ from pytriton.passes.analysis.traits import Box, Packing, Side
 from pytriton.passes.speed.packing import ROW
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
 
 __all__ = ["WORDS", "Copies", "copying"]
