@@ -60,10 +60,8 @@ from pytriton.runtime.trace.dynamo import (
     is_traced,
     modes_active,
 )
-from pytriton.runtime.trace.frames import INSIDE, Call, Noted, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Noted, RequestedLaunch, Shapes
 from pytriton.settings import Settings
-
-__all__ = ["Kernel", "heuristics", "kernel"]
 
 
 class Kernel:
@@ -121,7 +119,7 @@ class Kernel:
                 return None
             within = frame is not None
             if isinstance(frame, Noted):
-                frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
+                frame.note(self, RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages))
                 if isinstance(frame, Shapes):
                     frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
                     return None

@@ -22,8 +22,6 @@ from pytriton.runtime.options.definition import Definition, Heuristics, KernelTe
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["from_state", "state_of"]
-
 FORMAT: Final = 1
 
 

@@ -38,8 +38,6 @@ from pytriton.runtime.tune.benchmark import bench
 from pytriton.runtime.tune.measure import grid_of, save_written, written_by
 from pytriton.runtime.tune.tuner import Tuner
 
-__all__ = ["Plan"]
-
 MAX_FORMS: Final = 16
 PRINTS_LESS: Final = "TC331"  # the warning of what a GPU cannot print: on the CPU there is nothing to tell
 

@@ -16,8 +16,6 @@ import torch
 from pytriton.errors import counted
 from pytriton.runtime.checks.memory import Outside
 
-__all__ = ["cure_of"]
-
 Rule = Callable[[Outside], str | None]
 
 

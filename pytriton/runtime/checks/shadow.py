@@ -50,7 +50,7 @@ class Clash:
     places: Any
 
 
-class Shadow:
+class AccessShadow:
     """The shadow of one launch of so many programs. ``ranges`` are the memory it may reach, as far as is known."""
 
     def __init__(self, ranges: Sequence[Range], unit: int, programs: int) -> None:
@@ -217,7 +217,7 @@ class Conflict:
 
 
 @dataclass(slots=True)
-class Written:
+class StoreLog:
     """By parameter, the program that stored each element of its storage last; 0 for none."""
 
     conflicts: dict[int, Conflict] = field(default_factory=dict)
@@ -264,7 +264,7 @@ class Written:
 
 
 def tell_of_written(
-    written: Written, sites: Sequence[Site], last: Mapping[int, int], memory: Memory, grid: Program
+    written: StoreLog, sites: Sequence[Site], last: Mapping[int, int], memory: Memory, grid: Program
 ) -> None:
     """Warn once a place of conflicts, once a parameter of outputs that are mostly left as they were."""
     for number, conflict in written.conflicts.items():

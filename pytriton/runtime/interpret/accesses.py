@@ -14,7 +14,7 @@ from triton.runtime.interpreter import TensorHandle, interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Memory, Pages, Range, Violation
 from pytriton.runtime.checks.report import Double, Race
-from pytriton.runtime.checks.shadow import Shadow, Written
+from pytriton.runtime.checks.shadow import AccessShadow, StoreLog
 from pytriton.runtime.interpret.patches import array_of
 
 # The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
@@ -34,7 +34,7 @@ class Launched:
     memory: Memory
     found: dict[int, Violation]
     last: dict[int, int] = field(default_factory=dict)
-    written: Written = field(default_factory=Written)
+    written: StoreLog = field(default_factory=StoreLog)
 
 
 class CheckedAccesses:
@@ -236,7 +236,7 @@ class Racing(CheckedAccesses):
         self.doubles: dict[int, Double] = {}
         self.atomics = False  # whether there were any: else the order of programs can change nothing
         self._grid = grid
-        self._shadow: Shadow | None = None
+        self._shadow: AccessShadow | None = None
 
     @contextmanager
     def of(self, launched: Launched) -> Iterator[None]:
@@ -245,7 +245,7 @@ class Racing(CheckedAccesses):
         ranges = [(extent.low, extent.end) for extent in extents if extent.end > extent.low]
         unit = min((site.width for site in self.sites), default=1)
         x, y, z = self._grid
-        self._shadow = Shadow(ranges, unit, x * y * z)
+        self._shadow = AccessShadow(ranges, unit, x * y * z)
         with super().of(launched):
             yield
         self.atomics = self._shadow.atomics

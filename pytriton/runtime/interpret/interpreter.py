@@ -27,17 +27,8 @@ from pytriton.pipeline import Parameter
 from pytriton.progress import bar
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
+from pytriton.runtime.interpret import patches
 from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
-from pytriton.runtime.interpret.patches import (
-    EXACT_BFLOAT16,
-    LIBDEVICE,
-    MENDS,
-    Mends,
-    array_of,
-    bits_of,
-    counted,
-    mended,
-)
 from pytriton.runtime.interpret.waiting import waiting
 from pytriton.runtime.locks import PARSING, interpreting
 
@@ -52,7 +43,7 @@ Grid = tuple[int, int, int]
 ONE: Final[Grid] = (1, 1, 1)  # the grid to run for ``only``
 
 
-def only(program: Grid, grid: Grid) -> Mends:
+def only(program: Grid, grid: Grid) -> patches.Mends:
     """One program of the grid, when a grid of ``ONE`` is run."""
     return {
         (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
@@ -60,7 +51,7 @@ def only(program: Grid, grid: Grid) -> Mends:
     }
 
 
-def in_order(grid: Grid, *, backwards: bool = False) -> Mends:
+def in_order(grid: Grid, *, backwards: bool = False) -> patches.Mends:
     """All programs of the grid by number, or the last one first."""
     width, height, depth = grid
 
@@ -92,7 +83,7 @@ class Printer:
 
     def _print(self, number: int, *values: Any) -> None:
         conversions, after, shape = self._prints[number]
-        columns = [numpy.broadcast_to(array_of(value, shape), shape).reshape(-1) for value in values]
+        columns = [numpy.broadcast_to(patches.array_of(value, shape), shape).reshape(-1) for value in values]
         rows = zip(*columns, strict=True) if columns else [()]
         for row in rows:
             parts = [
@@ -143,7 +134,7 @@ class Interpreted:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
         stand in for the helpers of checked code; ``prints`` are its calls of ``printf``."""
         helpers = {**({} if accesses is None else accesses.functions), **Printer(prints).functions}
-        self._function = InterpretedFunction(_twin(module.python, range=counted, **helpers))
+        self._function = InterpretedFunction(_twin(module.python, range=patches.counted, **helpers))
         self._accesses = accesses
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
@@ -161,7 +152,7 @@ class Interpreted:
         grid: tuple[int, int, int],
         values: Sequence[Any],
         launched: Launched | None = None,
-        order: Mends | None = None,
+        order: patches.Mends | None = None,
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
         ``order``: see order.py."""
@@ -170,7 +161,13 @@ class Interpreted:
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
         shown = _progress(self._function.fn.__name__, grid)
-        with interpreting(), mended(mends), mended(hangs), shown, numpy.errstate(all="ignore"):
+        with (
+            interpreting(),
+            patches.mended(mends),
+            patches.mended(hangs),
+            shown,
+            numpy.errstate(all="ignore"),
+        ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:
@@ -204,7 +201,7 @@ def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
 
         return set_grid_idx
 
-    with mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
+    with patches.mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
         yield
 
 
@@ -225,7 +222,7 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
     """
     namespace = {**function.__globals__, "__triton_core__": tl.core, **replaced}
     if "libdevice" in namespace:
-        namespace["libdevice"] = LIBDEVICE
+        namespace["libdevice"] = patches.LIBDEVICE
     twin = FunctionType(function.__code__, namespace, function.__name__)
     twin.__annotations__ = dict(function.__annotations__)
     twin.__module__ = function.__module__
@@ -251,14 +248,14 @@ def _callable(_: Any) -> Any:
     return call
 
 
-_ALL_MENDS: Final = {**MENDS, **EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
+_ALL_MENDS: Final = {**patches.MENDS, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
 
 
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
     """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
     triton_type = _triton_type(type_)
     if isinstance(type_, ScalarType) and type_.word == "bfloat16":
-        return lambda value: tl.tensor(TensorHandle(bits_of([value]), triton_type), triton_type)
+        return lambda value: tl.tensor(TensorHandle(patches.bits_of([value]), triton_type), triton_type)
     if isinstance(type_, PointerType):
         dtype = numpy.dtype(numpy.uint64)
     else:

@@ -22,8 +22,6 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.interpret.patches import Mends
 
-__all__ = ["waiting"]
-
 MIN_READS: Final = 256  # in a row, before anything is compared
 EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it
 

@@ -161,9 +161,9 @@ class Binder:
         """Which launch values break a promise, by position, and what they were to be multiples of."""
         return {at: number for at, number in self._promised if values[at] % number}
 
-    def place(self, position: int) -> Place:
+    def place(self, position: int) -> ArgumentPlace:
         """The parameter at a 0-based position, as messages name it."""
-        return Place(self.kernel, position + 1, self.parameters[position])
+        return ArgumentPlace(self.kernel, position + 1, self.parameters[position])
 
     def position(self, name: str) -> int | None:
         """The 0-based position of a parameter, by the user's name for it."""
@@ -186,7 +186,7 @@ class Binder:
         raise refusal(message, "TC501", help_)
 
     def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
-        seen: tuple[Place, torch.device] | None = None
+        seen: tuple[ArgumentPlace, torch.device] | None = None
         for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True)):
             if not isinstance(parameter.type, PointerType) or not isinstance(argument, torch.Tensor):
                 continue
@@ -203,7 +203,7 @@ class Binder:
         raise AssertionError("devices differed a moment ago")
 
 
-class Place:
+class ArgumentPlace:
     """One parameter of one kernel, as messages name it; its ``position`` counts from 1."""
 
     def __init__(self, kernel: str, position: int, parameter: Parameter) -> None:
@@ -217,7 +217,7 @@ class Place:
         raise refusal(f"{self} {what}", code, help)
 
 
-def _checker(parameter: Parameter, place: Place) -> Checker:
+def _checker(parameter: Parameter, place: ArgumentPlace) -> Checker:
     match parameter.type:
         case PointerType():
             return _pointer(parameter, place)
@@ -234,7 +234,7 @@ def _checker(parameter: Parameter, place: Place) -> Checker:
 _ABSENT: Final[Checked] = (0, BY_16, None)
 
 
-def _pointer(parameter: Parameter, place: Place) -> Checker:
+def _pointer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     assert isinstance(parameter.type, PointerType)
     accepted = frozenset(rule_of(parameter).dtypes)
 
@@ -261,7 +261,7 @@ _is_wrapped: Final[Any] = torch._C._functorch.is_functorch_wrapped_tensor
 _unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
 
 
-def _address_of(tensor: torch.Tensor, place: Place) -> int:
+def _address_of(tensor: torch.Tensor, place: ArgumentPlace) -> int:
     try:
         address = tensor.data_ptr()
     except RuntimeError:
@@ -289,7 +289,7 @@ def _address_of(tensor: torch.Tensor, place: Place) -> int:
     return address
 
 
-def _plain_address(value: object, place: Place) -> int:
+def _plain_address(value: object, place: ArgumentPlace) -> int:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
         if 0 <= value < 1 << 64:
             return int(value)
@@ -301,13 +301,13 @@ def _plain_address(value: object, place: Place) -> int:
     )
 
 
-def _refuse_lazy(tensor: torch.Tensor, place: Place) -> NoReturn:
+def _refuse_lazy(tensor: torch.Tensor, place: ArgumentPlace) -> NoReturn:
     """Its memory holds other numbers than it stands for."""
     bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
     place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
 
-def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn:
+def _refuse_dtype(tensor: torch.Tensor, type_: object, place: ArgumentPlace) -> NoReturn:
     assert isinstance(type_, PointerType)
     element = type_.element
     wanted = "int64" if isinstance(element, PointerType) else element.torch
@@ -322,7 +322,7 @@ def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn
 # Scalars: Python and NumPy numbers, and tensors without axes.
 
 
-def _integer(parameter: Parameter, place: Place) -> Checker:
+def _integer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     type_ = parameter.type
     assert isinstance(type_, ScalarType)
     rule = rule_of(parameter)
@@ -346,7 +346,7 @@ def _integer(parameter: Parameter, place: Place) -> Checker:
     return check
 
 
-def _floating(parameter: Parameter, place: Place) -> Checker:
+def _floating(parameter: Parameter, place: ArgumentPlace) -> Checker:
     rounded = rule_of(parameter).rounding
 
     def check(value: Any) -> Checked:
@@ -361,7 +361,7 @@ def _floating(parameter: Parameter, place: Place) -> Checker:
     return check
 
 
-def _number(value: object, place: Place) -> int | float:
+def _number(value: object, place: ArgumentPlace) -> int | float:
     """A number of any make as a Python int, bool or float."""
     if isinstance(value, (int, float)):
         return value
@@ -381,7 +381,7 @@ def _number(value: object, place: Place) -> int | float:
     place.refuse(f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()")
 
 
-def _whole(value: int | float, place: Place) -> int:
+def _whole(value: int | float, place: ArgumentPlace) -> int:
     if isinstance(value, int):
         return int(value)
     if not math.isfinite(value):
@@ -421,7 +421,7 @@ class Promises:
         self.strict = strict or os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
         self._told: set[str] = set()
 
-    def tell(self, place: Place, number: int, value: int | None = None) -> None:
+    def tell(self, place: ArgumentPlace, number: int, value: int | None = None) -> None:
         """A parameter's argument, ``value`` if that is known, is no multiple of ``number``.
 
         Warns once for each parameter; raises LaunchError if strict.

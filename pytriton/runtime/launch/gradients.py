@@ -20,8 +20,6 @@ import torch
 from pytriton.runtime.errors import headline, refusal, warn_once
 from pytriton.runtime.launch.arguments import Binder
 
-__all__ = ["Tell", "check_gradients", "count_changes", "increment_version", "judge", "tell_once"]
-
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _AUTOGRAD: Final = _C.DispatchKey.AutogradFunctionality
 

@@ -94,7 +94,7 @@ class OnCpu:
 MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
 
 
-class _Launch(NamedTuple):
+class _CheckedLaunch(NamedTuple):
     """A launch on a GPU, and what it may reach."""
 
     device: int
@@ -133,7 +133,7 @@ class Checked:
         if device < 0:
             return self._interpret(grid, values, memory)
         tell_of_overlaps(self._whole, memory)
-        launch = _Launch(device, grid, values, specialization, memory)
+        launch = _CheckedLaunch(device, grid, values, specialization, memory)
         if torch.cuda.is_current_stream_capturing():
             return self._capture(launch)
         made = self._executor if self._is_inside(launch) else self._whole
@@ -176,7 +176,7 @@ class Checked:
     def _executor(self) -> Translation:
         return self._text.translate(self._config, checked=True, part="executor")
 
-    def _is_inside(self, launch: _Launch) -> bool:
+    def _is_inside(self, launch: _CheckedLaunch) -> bool:
         """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
         made = self._inspector
         if made.inspected is None or not inspectable(made.inspected, made.sites, launch.memory):
@@ -186,7 +186,7 @@ class Checked:
         self._start(made, launch, table)
         return not table[0].item()
 
-    def _capture(self, launch: _Launch) -> None:
+    def _capture(self, launch: _CheckedLaunch) -> None:
         """A launch that becomes part of a graph: each replay fills the table anew."""
         warn_once(_CAPTURED)
         pinned = self._table(self._whole, launch).pin_memory()
@@ -196,11 +196,11 @@ class Checked:
         with self._lock:
             self._captured.append((table, launch.memory.outlived(pinned), launch.grid))
 
-    def _table(self, made: Translation, launch: _Launch) -> torch.Tensor:
+    def _table(self, made: Translation, launch: _CheckedLaunch) -> torch.Tensor:
         rows = filled(made.sites, launch.memory, partial(known_blocks, launch.device))
         return torch.tensor(rows, dtype=torch.int64)
 
-    def _start(self, made: Translation, launch: _Launch, table: torch.Tensor) -> None:
+    def _start(self, made: Translation, launch: _CheckedLaunch, table: torch.Tensor) -> None:
         kernel = self._kernel_of(made, launch.device, launch.specialization)
         kernel(launch.grid, [*launch.values, table.data_ptr()])
 

@@ -26,8 +26,6 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
 
-__all__ = ["WORDS", "Copies", "copying"]
-
 _BYTES: Final = 16  # what fast loads take at a time
 _MAX_INT: Final = 2**31 - 1
 _TILE: Final = 64

@@ -23,8 +23,6 @@ from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
 from pytriton.runtime.tune.cross_check import Saved, disagreeing
 from pytriton.runtime.tune.race import race
 
-__all__ = ["WRONG", "Deadline", "Measured", "bench", "may_measure", "milliseconds_on_gpu", "time_all"]
-
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
 WRONG: Final = "TC603"  # the code with which a candidate is dropped that computes something else

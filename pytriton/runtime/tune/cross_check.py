@@ -35,7 +35,7 @@ from pytriton.runtime.checks.memory import blocks
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenArgument:
     """An argument through which a kernel writes, and the parameter that it is given for."""
 
     argument: Any
@@ -53,7 +53,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Memory:
+class SavedMemory:
     """A stretch of memory and its copy, both as bytes; what its elements are, and which parameter led
     there."""
 
@@ -67,7 +67,7 @@ class Memory:
 class Saved:
     """All memory that a launch may change."""
 
-    memories: tuple[Memory, ...]
+    memories: tuple[SavedMemory, ...]
 
     def restore(self) -> None:
         """Put everything back, in order with the other work of the current stream."""
@@ -75,9 +75,9 @@ class Saved:
             memory.memory.copy_(memory.copy)
 
 
-def save(written: Iterable[Written], device: int) -> Saved | None:
+def save(written: Iterable[WrittenArgument], device: int) -> Saved | None:
     """A copy of the memory behind these arguments; None if some of it cannot be found or copied."""
-    memories: dict[int, Memory] = {}
+    memories: dict[int, SavedMemory] = {}
     try:
         for target in written:
             memory = _memory_of(target.argument, device)
@@ -85,7 +85,7 @@ def save(written: Iterable[Written], device: int) -> Saved | None:
                 return None
             if memory.numel() and memory.data_ptr() not in memories:
                 name = "" if target.parameter is None else target.parameter.name
-                memories[memory.data_ptr()] = Memory(memory, memory.clone(), target.dtype, name)
+                memories[memory.data_ptr()] = SavedMemory(memory, memory.clone(), target.dtype, name)
         return Saved(tuple(memories.values()))
     except torch.cuda.OutOfMemoryError:
         return None
@@ -223,7 +223,7 @@ def _difference(saved: Saved, written: Sequence[torch.Tensor]) -> str:
     return ""
 
 
-def _count_of_others(memory: Memory, other: torch.Tensor) -> int:
+def _count_of_others(memory: SavedMemory, other: torch.Tensor) -> int:
     """How many elements of a memory are not what they are in another run's copy."""
     now = memory.memory
     if torch.equal(now, other):

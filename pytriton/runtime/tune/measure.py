@@ -29,7 +29,7 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Measured, time_all
-from pytriton.runtime.tune.cross_check import Saved, Written, save
+from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
 from pytriton.runtime.tune.progress import Progress
 
 # Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends a second on each.
@@ -113,7 +113,7 @@ def _alike(one: Config, other: Config) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TunedCall:
     """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``asked`` are grids that are
     known, as a callable is called once a candidate."""
 
@@ -142,7 +142,7 @@ def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
 def measure(
     candidates: Sequence[Candidate],
     sweep: Sweep,
-    call: Call,
+    call: TunedCall,
     progress: Progress,
     rounds: int,
     over: Callable[[], bool],
@@ -161,7 +161,7 @@ def measure(
 
 
 def _launches(
-    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
+    candidates: Sequence[Candidate], sweep: Sweep, call: TunedCall, progress: Progress
 ) -> Iterator[Launch]:
     """What can be launched of these candidates, in their order, each as soon as it is compiled; the others are
     dropped from the sweep."""
@@ -187,7 +187,7 @@ def _launches(
 
 
 def _fitting(
-    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
+    candidates: Sequence[Candidate], sweep: Sweep, call: TunedCall, progress: Progress
 ) -> list[Candidate]:
     """The candidates less those that arithmetic proves too large; those are dropped without compiling."""
     limits = limits_of(call.device)
@@ -243,14 +243,18 @@ def save_written(
     for candidate in candidates:
         for buffer in candidate.binder.buffers:
             if buffer.name in candidate.translation.writes:
-                written.append(Written(constants.on(device, buffer.name, buffer.buffer), buffer))
+                written.append(WrittenArgument(constants.on(device, buffer.name, buffer.buffer), buffer))
     return save(written, device)
 
 
-def written_by(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[Written]:
+def written_by(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[WrittenArgument]:
     """The arguments through which one of these candidates writes; constant buffers are none."""
     positions = {
         candidate.binder.position(name) for candidate in candidates for name in candidate.translation.writes
     }
     pairs = zip(arguments, candidates[0].binder.parameters, strict=False)
-    return [Written(argument, parameter) for at, (argument, parameter) in enumerate(pairs) if at in positions]
+    return [
+        WrittenArgument(argument, parameter)
+        for at, (argument, parameter) in enumerate(pairs)
+        if at in positions
+    ]

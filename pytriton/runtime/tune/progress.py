@@ -18,8 +18,6 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.show import settings_of, varied_in
 from pytriton.runtime.tune.record import Question
 
-__all__ = ["Progress", "pinning"]
-
 _WIDTH: Final = 100  # characters of a point; what is longer is cut
 
 

@@ -30,8 +30,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["CLOSE", "MATTERS", "MAX_ROUNDS", "SCREENING", "Outcome", "race"]
-
 T = TypeVar("T")
 _Round = Mapping[T, float]  # the logarithm of each one's milliseconds
 

@@ -46,7 +46,7 @@ from pytriton.runtime.sweep.sweep import (
     staged,
 )
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
-from pytriton.runtime.tune.measure import Call, grid_of, measure
+from pytriton.runtime.tune.measure import TunedCall, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
 from pytriton.runtime.tune.record import (
@@ -62,8 +62,6 @@ from pytriton.runtime.tune.record import (
     recall,
     replaying,
 )
-
-__all__ = ["Record", "Time", "Tuner"]
 
 _NOTHING: Final = "it launches nothing: a zero in its grid"
 
@@ -157,7 +155,7 @@ class Tuner:
             if device != CPU:  # there the interpreter runs, and its speed says nothing
                 check_not_forked(self._sweep.first.translation.kernel)
                 usable_cache()
-                call = Call(device, arguments, grid, self._constants, self._bind)
+                call = TunedCall(device, arguments, grid, self._constants, self._bind)
                 measuring = may_measure() and not self._prints()
                 question = self._question(key, call) if measuring or replaying() else None
                 chosen = None if question is None else self._pinned(question, call)
@@ -178,7 +176,7 @@ class Tuner:
             )
         return bool(first.prints)
 
-    def _question(self, key: tuple[Any, ...], call: Call) -> Question | None:
+    def _question(self, key: tuple[Any, ...], call: TunedCall) -> Question | None:
         """What is asked of earlier processes; None where an address decides, which the next one will not
         have."""
         first = self._sweep.first
@@ -190,12 +188,12 @@ class Tuner:
         specialization = call.specialization(first)
         return ask(self._sweep.text, kernel, self._sweep.configs, call.device, values, specialization)
 
-    def _pinned(self, question: Question, call: Call) -> Candidate | None:
+    def _pinned(self, question: Question, call: TunedCall) -> Candidate | None:
         """The candidate that the user's file pins; raises what stands against launching it."""
         choice = pinned(question, self._sweep.every_point())
         return None if choice is None else call.compiled(self._sweep.candidate(choice))
 
-    def _first_that_compiles(self, call: Call) -> Candidate:
+    def _first_that_compiles(self, call: TunedCall) -> Candidate:
         for candidate in self._sweep.translated():
             specialization = call.specialization(candidate)
             try:
@@ -207,7 +205,7 @@ class Tuner:
                 return candidate
         self._sweep.refuse_all()
 
-    def _tuned(self, question: Question | None, call: Call) -> Candidate | None:
+    def _tuned(self, question: Question | None, call: TunedCall) -> Candidate | None:
         """The fastest, of what earlier processes measured and of what is measured now; one for all ranks."""
         points = self._sweep.every_point()
         if question is not None:
@@ -233,7 +231,7 @@ class Tuner:
             pin(question, best)
         return self._sweep.candidate(best)
 
-    def _still_serves(self, config: Config, call: Call) -> bool:
+    def _still_serves(self, config: Config, call: TunedCall) -> bool:
         try:
             call.compiled(self._sweep.candidate(config))
         except PytritonError:
@@ -242,7 +240,7 @@ class Tuner:
 
     # Measuring.
 
-    def _fill(self, record: Record, question: Question | None, call: Call) -> None:
+    def _fill(self, record: Record, question: Question | None, call: TunedCall) -> None:
         """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
         users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
         progress = Progress(self._sweep.first.translation.kernel, users)
@@ -273,7 +271,7 @@ class Tuner:
         configs: Sequence[Config],
         rounds: int,
         record: Record,
-        call: Call,
+        call: TunedCall,
         progress: Progress,
         over: Callable[[], bool],
     ) -> None:
@@ -344,7 +342,7 @@ class Tuner:
         """All of pytriton's own variants of a point."""
         return own_points(candidate.config, candidate.translation, describes())
 
-    def _on_copies(self, call: Call) -> list[Config]:
+    def _on_copies(self, call: TunedCall) -> list[Config]:
         """The user's points on copies of operands, if those suit the call and are worth it."""
         first, grid = self._sweep.first, call.asked.get(self._sweep.first)
         for point in copied(first.config, first.translation):

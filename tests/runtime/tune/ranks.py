@@ -24,7 +24,7 @@ import pytriton
 from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune.measure import Call
+from pytriton.runtime.tune.measure import TunedCall
 from pytriton.runtime.tune.record import Found, Question, agreed, code_of, keep
 from pytriton.runtime.tune.tuner import Tuner
 
@@ -57,7 +57,7 @@ def tuner_of(kernel: Any) -> Tuner:
 
 
 def question_of(tuner: Tuner, n: int, arguments: Sequence[Any]) -> Question:
-    question = tuner._question((0, n), Call(0, arguments, None, tuner._constants, tuner._bind))
+    question = tuner._question((0, n), TunedCall(0, arguments, None, tuner._constants, tuner._bind))
     assert question is not None
     return question
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import Saved, Written, save
+from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
 
 
 def saved_of(*arguments: Any) -> Saved | None:
-    return save([Written(argument) for argument in arguments], -1)
+    return save([WrittenArgument(argument) for argument in arguments], -1)
 
 
 def test_restore() -> None:
