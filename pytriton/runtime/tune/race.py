@@ -15,8 +15,8 @@ counts is the ratio of two points *of one round*, over many rounds:
 * The race ends when one is left, or it has taken its time. Of those within ``CLOSE`` the cheapest is the choice: it
   is the fastest as far as can be told, and leaves more room to whatever else runs.
 
-The times that are given can be compared: that of the choice is its median, that of any other is this times the ratio
-of both in the rounds that they shared.
+The times that are given can be compared: that of the choice is its median, that of any other is this times the
+ratio of both in the rounds that they shared.
 """
 
 from __future__ import annotations
