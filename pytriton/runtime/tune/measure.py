@@ -32,8 +32,8 @@ from pytriton.runtime.tune.benchmark import Measured, time_all
 from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
 from pytriton.runtime.tune.progress import Progress
 
-# Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends seconds on each: 1.3 to 6.5
-# for tiles of 256 x 256 of examples/dot.py, 0.4 to 0.6 for those that fit (sm_90, two cores).
+# Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends seconds on each: 1.3 to
+# 6.5 for tiles of 256 x 256 of examples/dot.py, 0.4 to 0.6 for those that fit (sm_90, two cores).
 #
 # Three bounds, each of which holds for Triton 3.6 to 3.9 on NVIDIA GPUs from sm_80 on
 # (tests/runtime/sweep/test_feasibility.py compares them with what the compiler allocates):
