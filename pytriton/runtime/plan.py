@@ -221,7 +221,7 @@ class Plan:
             while self._for_gpus:
                 warn_once(self._for_gpus.pop())
         memory = self._memory(candidate, device, values, arguments)
-        return Launch(candidate, device, sizes, values, specialization, memory)
+        return Launch(device, sizes, values, specialization, memory, candidate=candidate)
 
     def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
         """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
@@ -239,7 +239,7 @@ class Plan:
                 f"{kernel}: the grid has no programs", "TC512", "give a grid of at least one program"
             )
         memory = self._memory_of(self.first, device, values, arguments)
-        return Launch(self.first, device, sizes, values, specialization, memory)
+        return Launch(device, sizes, values, specialization, memory, candidate=self.first)
 
     def is_checked(self, *, on_cpu: bool) -> bool:
         """Whether launches there are checked for accesses outside their tensors."""

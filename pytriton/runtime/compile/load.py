@@ -2,7 +2,7 @@
 
 Triton wants to see a function's source lines, and torch.compile wants its module in ``sys.modules``, so each
 text lies in a real file (``module_cache.py``) under a module of that name. The text that is executed is the one in
-memory, after the gate (``gate.py``) has read it; ``linecache`` is given the same lines, so that what Triton
+memory, after the gate (``check_module``) has read it; ``linecache`` is given the same lines, so that what Triton
 reads cannot differ from what runs. Texts that are equal share one module.
 """
 

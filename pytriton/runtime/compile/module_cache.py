@@ -5,7 +5,7 @@ Triton reads a function's text from its file, debuggers and profilers show it, a
 changes nothing. Even so the directory must be ours alone: it is made with mode 0700, and one that is a link,
 that somebody else owns or that others can write is refused. Nothing is ever unpickled.
 
-Files are named by content and replaced atomically (``files.py``), so that processes may share the
+Files are named by content and replaced atomically, so that processes may share the
 directory, be killed at any moment and find the disk full: what cannot be written here is written to a
 private directory under the temporary one, and what cannot be written there is not written at all. No
 failure of a disk stops a kernel.

@@ -155,7 +155,7 @@ class Interpreted:
         order: patches.Mends | None = None,
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
-        ``order``: see order.py."""
+        ``order``: ``in_order`` or ``only``."""
         warn_once(_NOTICE)
         mends = {**_ALL_MENDS, **(order or in_order(grid))}
         with PARSING:

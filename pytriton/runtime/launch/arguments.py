@@ -31,7 +31,7 @@ from pytriton.runtime.errors import headline, refusal, warn
 
 # What may be passed for a parameter, by its declared type: the one table that every check of a call is made from.
 #
-# The slow path (``arguments.py``) adds the messages, the fast path (``fast_path.py``) puts them into its table,
+# The slow path (below) adds the messages, the fast path (``fast_path.py``) puts them into its table,
 # and a tracer (``trace/dynamo.py``) guards on the ranges.
 
 

@@ -7,7 +7,7 @@ differs between the versions stands in ``_adjusted_values`` and ``direct_of``, a
 
 Below ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
 scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
-scratch memory but such as torch can give (descriptors.py says what for).
+scratch memory but such as torch can give (for tensor descriptors, below).
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Direct:
     handles: tuple[Any, ...]
     extra: int
     scratch: int = 0
-    fits: Any = None  # of a grid and values, and packed: descriptors.Fits
+    fits: Any = None  # of a grid and values, and packed: ``Fits``
     otherwise: Callable[[Grid, Sequence[Any]], object] | None = None
 
     def bare(self, extra: int) -> Callable[..., object]:
@@ -337,7 +337,7 @@ def _adjusted_values(
 #
 # Each program builds its descriptors in memory that comes with the launch. Triton asks an allocator for it that a
 # user has to set, in every thread. Here each launch takes it from torch, on the stream where it runs, and gives
-# it back once it is queued (device.py): what is put there next runs behind it. A CUDA graph has memory of its
+# it back once it is queued: what is put there next runs behind it. A CUDA graph has memory of its
 # own.
 
 

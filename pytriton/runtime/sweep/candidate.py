@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, 
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
-from pytriton.runtime.sweep.compiled import Checked, OnCpu, compiled_on
+from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
 from pytriton.runtime.sweep.copies import Copies, copying
 
 CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
@@ -65,34 +65,26 @@ class Candidate:
         own = self.binder.own.parameters
         return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
 
-    def launch(
-        self,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory | None = None,
-    ) -> None:
-        """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
-        they are to be checked; raises LaunchError for a store outside."""
-        if device == CPU and math.prod(grid) > MOST_PROGRAMS:
-            refuse_count(self.translation.kernel, grid)
-        holds = self._fits is None or self._fits(grid, values)
-        if not holds or (memory is not None and self._copies is not None):
-            self._plain.launch(device, grid, values, specialization, memory)
+    def launch(self, asked: Prepared) -> None:
+        """Run it once; raises LaunchError for a store outside, where accesses are checked."""
+        memory, copies, run = asked.memory, self._copies, partial(self._run, asked)
+        if asked.device == CPU and math.prod(asked.grid) > MOST_PROGRAMS:
+            refuse_count(self.translation.kernel, asked.grid)
+        holds = self._fits is None or self._fits(asked.grid, asked.values)
+        if not holds or (memory is not None and copies is not None):
+            self._plain.launch(asked)
         elif memory is not None:
-            plain = partial(self.launch, device, grid, values, specialization)
-            self._checked.run(device, grid, values, specialization, memory, plain)
-        elif self._copies is None:
-            self._run(device, grid, specialization, values)
-        elif not self._copies.launch(device, grid, values, partial(self._run, device, grid, specialization)):
-            self._plain.launch(device, grid, values, specialization)
+            self._checked.run(asked, memory, partial(run, asked.values))
+        elif copies is None:
+            run(asked.values)
+        elif not copies.launch(asked.device, asked.grid, asked.values, run):
+            self._plain.launch(asked)
 
-    def _run(self, device: int, grid: Grid, specialization: tuple[int, ...], values: Sequence[Any]) -> None:
-        if device == CPU:
-            self._on_cpu.run(grid, values)
+    def _run(self, asked: Prepared, values: Sequence[Any]) -> None:
+        if asked.device == CPU:
+            self._on_cpu.run(asked.grid, values)
         else:
-            self.kernel_on(device, specialization)(grid, values)
+            self.kernel_on(asked.device, asked.specialization)(asked.grid, values)
 
     def copied(self, grid: Grid, values: Sequence[Any]) -> int:
         """How many bytes of copies it makes for such a launch; 0 where it makes none."""
@@ -150,7 +142,7 @@ class Candidate:
             return kernel.direct
 
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
-            self._plain.launch(device, grid, values, specialization)
+            self._plain.launch(Prepared(device, grid, values, specialization))
 
         return replace(kernel.direct, fits=self._fits, otherwise=otherwise)
 
@@ -161,7 +153,7 @@ class Candidate:
 
         def launched(*given: Any) -> None:
             grid, values = direct.asked(given, count)
-            self.launch(device, grid, values, specialization)
+            self.launch(Prepared(device, grid, values, specialization))
 
         return replace(direct, launch=launched)
 
@@ -190,18 +182,13 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Launch:
+class Launch(Prepared):
     """One launch, all decided."""
 
-    candidate: Candidate
-    device: int
-    grid: Grid
-    values: Sequence[Any]
-    specialization: tuple[int, ...]
-    memory: Memory | None = None  # what it may reach, if that is checked
+    candidate: Candidate = field(kw_only=True)
 
     def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.specialization, self.memory)
+        self.candidate.launch(self)
 
 
 @cache

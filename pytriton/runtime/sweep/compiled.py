@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from triton.runtime.driver import driver
@@ -37,6 +37,20 @@ from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A launch: the arguments are checked, the grid has no zero. Device -1 is the CPU.
+
+    ``memory``: what its accesses may reach, if they are to be checked.
+    """
+
+    device: int
+    grid: Grid
+    values: Sequence[Any]
+    specialization: tuple[int, ...]
+    memory: Memory | None = None
 
 
 def compiled_on(
@@ -94,16 +108,6 @@ class OnCpu:
 MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
 
 
-class _CheckedLaunch(NamedTuple):
-    """A launch on a GPU, and what it may reach."""
-
-    device: int
-    grid: Grid
-    values: Sequence[Any]
-    specialization: tuple[int, ...]
-    memory: Memory
-
-
 class Checked:
     """The checked code of one config."""
 
@@ -119,28 +123,19 @@ class Checked:
         """Forget what lies on GPUs of the process that forked this one."""
         self._kernels, self._captured = {}, []
 
-    def run(
-        self,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory,
-        plain: Callable[[], None],
-    ) -> None:
-        """Run all programs of the grid, and tell what was outside; raises LaunchError. Device -1 is the CPU.
-        ``plain`` is the same launch unchecked."""
-        if device < 0:
-            return self._interpret(grid, values, memory)
+    def run(self, launch: Prepared, memory: Memory, plain: Callable[[], None]) -> None:
+        """Run all programs of the grid, and tell what was outside; raises LaunchError. ``plain`` is the same launch
+        unchecked."""
+        if launch.device < 0:
+            return self._interpret(launch.grid, launch.values, memory)
         tell_of_overlaps(self._whole, memory)
-        launch = _CheckedLaunch(device, grid, values, specialization, memory)
         if torch.cuda.is_current_stream_capturing():
-            return self._capture(launch)
-        made = self._executor if self._is_inside(launch) else self._whole
+            return self._capture(launch, memory)
+        made = self._executor if self._is_inside(launch, memory) else self._whole
         if made.sites:
-            table = self._table(made, launch).to(f"cuda:{device}")
+            table = self._table(made, launch, memory).to(f"cuda:{launch.device}")
             self._start(made, launch, table)
-            tell(found_in(table.tolist(), made.sites), memory, grid)  # this waits for the launch
+            tell(found_in(table.tolist(), made.sites), memory, launch.grid)  # this waits for the launch
         else:
             plain()
         return self._tell_of_captured()
@@ -176,31 +171,31 @@ class Checked:
     def _executor(self) -> Translation:
         return self._text.translate(self._config, checked=True, part="executor")
 
-    def _is_inside(self, launch: _CheckedLaunch) -> bool:
+    def _is_inside(self, launch: Prepared, memory: Memory) -> bool:
         """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
         made = self._inspector
-        if made.inspected is None or not inspectable(made.inspected, made.sites, launch.memory):
+        if made.inspected is None or not inspectable(made.inspected, made.sites, memory):
             return False
-        limits = torch.tensor(bounds(made.inspected, launch.memory), dtype=torch.int64)
+        limits = torch.tensor(bounds(made.inspected, memory), dtype=torch.int64)
         table = limits.to(f"cuda:{launch.device}")
         self._start(made, launch, table)
         return not table[0].item()
 
-    def _capture(self, launch: _CheckedLaunch) -> None:
+    def _capture(self, launch: Prepared, memory: Memory) -> None:
         """A launch that becomes part of a graph: each replay fills the table anew."""
         warn_once(_CAPTURED)
-        pinned = self._table(self._whole, launch).pin_memory()
+        pinned = self._table(self._whole, launch, memory).pin_memory()
         table = torch.empty_like(pinned, device=f"cuda:{launch.device}")
         table.copy_(pinned, non_blocking=True)
         self._start(self._whole, launch, table)
         with self._lock:
-            self._captured.append((table, launch.memory.outlived(pinned), launch.grid))
+            self._captured.append((table, memory.outlived(pinned), launch.grid))
 
-    def _table(self, made: Translation, launch: _CheckedLaunch) -> torch.Tensor:
-        rows = filled(made.sites, launch.memory, partial(known_blocks, launch.device))
+    def _table(self, made: Translation, launch: Prepared, memory: Memory) -> torch.Tensor:
+        rows = filled(made.sites, memory, partial(known_blocks, launch.device))
         return torch.tensor(rows, dtype=torch.int64)
 
-    def _start(self, made: Translation, launch: _CheckedLaunch, table: torch.Tensor) -> None:
+    def _start(self, made: Translation, launch: Prepared, table: torch.Tensor) -> None:
         kernel = self._kernel_of(made, launch.device, launch.specialization)
         kernel(launch.grid, [*launch.values, table.data_ptr()])
 

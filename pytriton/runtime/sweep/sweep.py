@@ -1,7 +1,7 @@
 """The candidates that one set of defines means: each translated when it is first needed, and kept.
 
 A point that cannot be translated, compiled or launched is *dropped*, with its reason; only if none is left
-is that an error. Points that pytriton adds of its own (``variants.py``) become candidates like the user's,
+is that an error. Points that pytriton adds of its own become candidates like the user's,
 but a grid is shown the user's point from which they come.
 """
 

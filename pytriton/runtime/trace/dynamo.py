@@ -8,7 +8,7 @@ an attribute of ``ROUTES``. There are two kinds of routes:
 * ``NativeRoute`` ends in ``jit_function[grid](...)``, or in a ``triton.autotune`` of it for a sweep. Inductor
   then sees a Triton kernel. It guesses the types of scalars from their values, so the generated module is
   loaded in a form that casts each scalar to its declared type first.
-* ``OpaqueRoute`` ends in an operator (``opaque.py``) whose body is the untraced call. It is taken wherever
+* ``OpaqueRoute`` ends in an operator (``recorded.py``) whose body is the untraced call. It is taken wherever
   the native form could differ from an untraced call in any bit.
 
 Tracers below Dynamo (``make_fx``, the functionalisation of AOTAutograd) walk the same way.

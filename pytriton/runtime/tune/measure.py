@@ -184,7 +184,7 @@ def _launches(
             sweep.dropped[candidate.config] = refusal(reason, "TC531")
             progress.tell(candidate.config, reason)
         elif sizes is not None:
-            yield Launch(candidate, call.device, sizes, values, specialization)
+            yield Launch(call.device, sizes, values, specialization, candidate=candidate)
 
 
 def _fitting(

@@ -326,7 +326,7 @@ class TestTimeAll:
         return counts
 
     def measured(self, *tiles: int, budget: float | None = None) -> benchmark.Measured:
-        launches = [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+        launches = [Launch(0, (1, 1, 1), [], (), candidate=tile) for tile in tiles]  # type: ignore[arg-type]
         return benchmark.time_all(iter(launches), 0, Saved(()), MAX_ROUNDS, Deadline(budget))
 
     def test_hopeless_ones_have_one_turn(self, clock: dict[int, list[int]]) -> None:
