@@ -18,7 +18,7 @@ tried is in the ``Record``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -50,9 +50,9 @@ from pytriton.runtime.tune.measure import TunedCall, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
 from pytriton.runtime.tune.record import (
-    Found,
-    Known,
     Question,
+    Record,
+    Timing,
     agreed,
     ask,
     code_of,
@@ -64,54 +64,6 @@ from pytriton.runtime.tune.record import (
 )
 
 _NOTHING: Final = "it launches nothing: a zero in its grid"
-
-
-class Time(float):
-    """Milliseconds of a point. ``finalist``: whether it was timed to the end, as the choice was."""
-
-    __slots__ = ("finalist",)
-    finalist: bool
-
-    def __new__(cls, milliseconds: float, finalist: bool) -> Time:
-        time = super().__new__(cls, milliseconds)
-        time.finalist = finalist
-        return time
-
-    def __reduce__(self) -> tuple[type[Time], tuple[float, bool]]:
-        return Time, (float(self), self.finalist)
-
-    def __repr__(self) -> str:
-        return f"{float(self)!r} (finalist)" if self.finalist else float.__repr__(self)
-
-
-@dataclass(slots=True)
-class Record(Known):
-    """What is known of the points for one key, all times on one scale. ``passing`` are reasons that may not hold
-    the next time."""
-
-    passing: dict[Config, str] = field(default_factory=dict)
-    launched: Candidate | None = None  # the first that could be: it serves where nothing can be measured
-
-    def times(self) -> dict[Config, float]:
-        """The milliseconds of those points that have any."""
-        return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
-
-    def best(self) -> list[Config]:
-        """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
-        return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
-
-    def decide(self, times: Mapping[Config, float]) -> None:
-        """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
-        that has an older time."""
-        self.finalists, before = list(times), self.times()
-        factor = next((times[config] / before[config] for config in times if config in before), 1.0)
-        for config in before:
-            self.found[config] = replace(self.found[config], time=before[config] * factor)
-
-    def timings(self) -> dict[Config, float | str]:
-        """As a user sees it."""
-        times = {config: Time(time, config in self.finalists) for config, time in self.times().items()}
-        return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
 
 
 class Tuner:
@@ -303,7 +255,7 @@ class Tuner:
         """Put what was measured of a candidate into the record."""
         config, translation = candidate.config, candidate.translation
         if isinstance(result, float) or result == _NOTHING or result.endswith(f"[{WRONG}]"):
-            record.found[config] = Found(result, "" if result == _NOTHING else code_of(translation.text))
+            record.found[config] = Timing(result, "" if result == _NOTHING else code_of(translation.text))
         elif config not in record.found:
             record.passing[config] = result
         if isinstance(result, str) and result.endswith(f"[{WRONG}]"):
@@ -313,8 +265,7 @@ class Tuner:
 
     def _recalled(self, question: Question) -> Record:
         """What earlier processes found, if the best of it is still the code that it was."""
-        known = recall(question, self._sweep.configs, self._sweep.every_point())
-        record = Record(known.found, known.finalists, known.others)
+        record = recall(question, self._sweep.configs, self._sweep.every_point())
         for config in record.best()[:1]:
             candidate = self._sweep.candidate_or_drop(config)
             if candidate is None or code_of(candidate.translation.text) != record.found[config].code:
@@ -324,7 +275,7 @@ class Tuner:
     def _keep(self, question: Question, record: Record, complete: bool) -> None:
         """Store it; the finalists only if nothing is left that the next process could try."""
         reasons = self._sweep.reasons()
-        lasting = {config: Found(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
+        lasting = {config: Timing(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
         complete = complete and len(lasting) == len(reasons)
         found = {**lasting, **record.found}
         if found:

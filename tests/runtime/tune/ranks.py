@@ -25,7 +25,7 @@ from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.tune.measure import TunedCall
-from pytriton.runtime.tune.record import Found, Question, agreed, code_of, keep
+from pytriton.runtime.tune.record import Question, Timing, agreed, code_of, keep
 from pytriton.runtime.tune.tuner import Tuner
 
 SCALE = """\
@@ -66,7 +66,7 @@ def record(tuner: Tuner, question: Question, times: Mapping[Config, float]) -> C
     """Leave these times for this rank alone; gives its choice."""
     code = {config: code_of(tuner._sweep.candidate(config).translation.text) for config in times}
     best = min(times, key=times.__getitem__)
-    found = {config: Found(time, code[config]) for config, time in times.items()}
+    found = {config: Timing(time, code[config]) for config, time in times.items()}
     keep(question, found, tuner._sweep.configs, [best])
     return best
 

@@ -188,7 +188,7 @@ class TestRecall:
         question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
         old = record.recall(question, [BEST], [BEST]).found[BEST]
-        record.keep(question, {BEST: record.Found(old.time, "another")}, [], [])
+        record.keep(question, {BEST: record.Timing(old.time, "another")}, [], [])
         call(make())
         assert gpu.measured == [[16, 32, 64]] * 2
         call(make())
