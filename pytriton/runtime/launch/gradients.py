@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
@@ -29,11 +29,6 @@ increment_version: Final[Callable[[Iterable[torch.Tensor]], None]] = _C._increme
 
 Tell = Callable[[str, str, str], None]
 """Warns; takes what a refusal takes: the message, the code, the cure."""
-
-
-def tell_once(message: str, code: str, help: str) -> None:
-    """For calls without a kernel object, which says each code once."""
-    warn_once(headline(message, code, help))
 
 
 def count_changes(arguments: Sequence[Any], written: Iterable[int]) -> None:
