@@ -25,14 +25,14 @@ from pytriton.runtime.checks.memory import Checks, Memory
 from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import headline, refusal, warn, warn_once
 from pytriton.runtime.launch.arguments import Binder, Bound, Promises, tell_of_strides, unexplained
-from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.launch.constants import CPU, Constants
 from pytriton.runtime.launch.device import Style, sole_device
 from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
 from pytriton.runtime.options.definition import KernelText, PlanSettings
-from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
+from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import bench
 from pytriton.runtime.tune.measure import grid_of, save_written, written_by

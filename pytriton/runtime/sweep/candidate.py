@@ -26,14 +26,13 @@ from pytriton.runtime.interpret.accesses import Launched, Racing
 from pytriton.runtime.interpret.interpreter import ONE, in_order, only
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
+from pytriton.runtime.launch.constants import CPU
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, fits_of, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
 from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
 from pytriton.runtime.sweep.copies import Copies, copying
-
-CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
 
 BinderFor = Callable[[Translation], Binder]
 

@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.runtime.launch.constants import CPU
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
+from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.tune.cross_check import Saved, disagreeing
 from pytriton.runtime.tune.race import race
 

@@ -27,12 +27,12 @@ from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.compile.compiler import usable_cache
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import Bound
-from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.launch.constants import CPU, Constants
 from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.sweep.candidate import CPU, Candidate
+from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.sweep import (
     BEST_FEW,
     HOPELESS,
