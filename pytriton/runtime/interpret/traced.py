@@ -26,7 +26,7 @@ WIDTH: Final = 100  # of a line of it
 
 
 @dataclass(frozen=True)
-class TracedWrite:
+class Written:
     """What a statement wrote: ``values`` to the elements ``indices`` of a tensor, counted from its first.
 
     ``tensor`` is the name of the parameter; where nobody knows which it was, it is None and ``indices`` are
@@ -53,7 +53,7 @@ class TraceStep:
     changed: str | None
     variables: Mapping[str, Any]
     tensors: Mapping[str, str]
-    written: tuple[TracedWrite, ...] = ()
+    written: tuple[Written, ...] = ()
 
     @property
     def line(self) -> int:
@@ -107,7 +107,7 @@ class Recorded(CheckedAccesses):
         self.taken: list[TraceStep] = []
         self._steps = steps
         self._values: dict[int, Any] = {}
-        self._written: list[TracedWrite] = []
+        self._written: list[Written] = []
 
     def _watched(self, number: Any, *values: Any) -> None:
         step: Step = self._steps.steps[number]
@@ -170,7 +170,7 @@ class Recorded(CheckedAccesses):
         addresses, whole = addresses[kept.astype(bool)], whole[kept.astype(bool)].copy()
         root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
         indices = addresses.copy() if root is None else self._index(addresses, root, site.width)
-        self._written.append(TracedWrite(kind, root, indices, whole))
+        self._written.append(Written(kind, root, indices, whole))
 
 
 def _is_pointer(variable: Variable) -> bool:
