@@ -19,6 +19,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -27,9 +28,8 @@ import torch
 from triton.testing import do_bench
 
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.table import bounds, filled
+from pytriton.runtime.checks.memory import bounds, filled
 from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.checked import _Launch
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5  # on a CPU
@@ -69,7 +69,7 @@ def do_bench_all(launch: Launch) -> tuple[float, float, float]:
     unchecked = candidate.kernel_on(device, kinds)
     made, executor, whole = checked._inspector, checked._executor, checked._whole
     assert made.inspected is not None
-    assert checked._is_inside(_Launch(device, launch.grid, launch.values, kinds, memory))
+    assert checked._is_inside(launch, memory)
 
     def with_table(code: Translation, words: list[int]) -> Callable[[], None]:
         kernel = checked._kernel_of(code, device, kinds)
@@ -146,7 +146,7 @@ def _seconds(launches: list[Launch], checked: bool) -> float:
     start = process_time()
     for launch in launches:
         memory = launch.memory if checked else None
-        launch.candidate.launch(launch.device, launch.grid, launch.values, launch.specialization, memory)
+        launch.candidate.launch(replace(launch, memory=memory))
     return process_time() - start
 
 

@@ -25,7 +25,7 @@ import triton
 
 from benchmarks.measure import OURS, Settings, relative_error
 from benchmarks.products import HALF_ERROR
-from pytriton.runtime.launch.descriptors import describes
+from pytriton.runtime.launch.device import describes
 
 import dot as classic  # isort: skip  (examples/, on the path by measure.py)
 import matmul_grouped as grouped  # isort: skip

@@ -1,8 +1,7 @@
-"""The matrix product of dot.py on several GPUs: the ranks of torch.distributed share the sweep.
+"""The matrix product of dot.py on several GPUs: the ranks of torch.distributed agree on one point.
 
-Each process has a GPU, and multiplies its own rows of A by B. The first call tunes: every rank compiles and races a
-part of the points, one races the best of all parts, and all go on with the same one. Nothing in this file asks for
-that. A process group is enough.
+Each process has a GPU, and multiplies its own rows of A by B. The first call tunes, each rank on its GPU, and all
+go on with the choice of the first. Nothing in this file asks for that. A process group is enough.
 
     torchrun --nproc-per-node 4 examples/dot_ranks.py
 

@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Any:
     if name == "testing":
         return import_module("pytriton.testing")
     if name in ("ops", "nn"):
-        raise AttributeError(import_module("pytriton.legacy.ready_made").explain(f"triton.{name}"))
+        raise AttributeError(import_module("pytriton.legacy.imports").explain(f"triton.{name}"))
     if name not in _LAZY:
         raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
     value = getattr(_module(_LAZY[name], f"pytriton.{name}"), name)

@@ -6,7 +6,7 @@ Generated files name nothing else of the package, so its files may move.
 
 from pytriton.legacy.report import Benchmark, Mark, perf_report
 from pytriton.port.equivalence import Case, compare, load_ported, ported
-from pytriton.runtime.testing import allclose, do_bench, mask_tensor, sparsify_tensor
+from pytriton.runtime.tensors import allclose, do_bench, mask_tensor, sparsify_tensor
 
 __all__ = [
     "Benchmark",

@@ -157,7 +157,7 @@ def test_options_are_told() -> None:
         for path in (ROOT / "pytriton").rglob("*.py")
         for name in re.findall(r'"(PYTRITON_[A-Z_]+)"', path.read_text(encoding="utf-8"))
     }
-    removed = {"PYTRITON_NO_NATIVE"}  # which draws a warning
+    removed = {"PYTRITON_NO_NATIVE", "PYTRITON_TUNE_PATIENCE"}  # which draw a warning
     assert set(re.findall(r"^\| `(PYTRITON_\w+)`", variables, re.MULTILINE)) == used - removed
 
 

@@ -154,7 +154,7 @@ def prints(call: typed.Call, context: Context) -> list[Node]:
     """The calls that stand for one ``printf``: a ``tl.device_print`` for each value.
 
     Code for the interpreter calls ``printed`` instead, with the number of the call and its values: that has C's
-    formats (runtime/interpret/prints.py).
+    formats (runtime/interpret/interpreter.py).
     """
     assert call.printed is not None
     context.prints.append(call.printed)

@@ -439,7 +439,7 @@ class Gradient:
             fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
-        made._checks.outputs = False  # gradients are zeroed, states have slots to spare
+        made._common.checks.outputs = False  # gradients are zeroed, states have slots to spare
         return made
 
     def _sum_kernel(self, name: str, text: str) -> Kernel:

@@ -1,11 +1,10 @@
 """Old programs, unmodified: the names of 2019 to 2021 that are no part of the kernel object.
 
-    imports.py      inside chosen packages ``import triton`` gives pytriton
+    imports.py      inside chosen packages ``import triton`` gives pytriton; triton.ops and triton.nn are refused
     command.py      the same from a shell: ``python -m pytriton run --legacy``
-    ready_made.py   triton.ops and triton.nn, which are not reproduced
     submodules.py   triton.utils
     extract.py      read: some kernels of a file
     report.py       Benchmark and perf_report
 
-This file and the first three need neither torch nor triton.
+This file and the first two need neither torch nor triton.
 """

@@ -15,8 +15,6 @@ import sys
 from pytriton.errors import closest
 from pytriton.legacy.imports import legacy_builtins, legacy_imports
 
-__all__ = ["add_arguments", "run"]
-
 _MAIN = "__main__"
 
 

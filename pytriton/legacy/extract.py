@@ -17,8 +17,6 @@ from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
-__all__ = ["kernels_of", "of_kernels", "read"]
-
 
 def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
     """The text of a file, or with ``kernel_names`` only those kernels and everything outside of kernels.

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from triton import testing
 
-__all__ = ["Benchmark", "Mark", "perf_report"]
-
 _TODAY: Final = {"y_name": "line_arg", "y_vals": "line_vals", "y_lines": "line_names"}
 _NEEDED: Final = ("matplotlib", "pandas")  # by Triton's plots
 

@@ -9,8 +9,6 @@ from typing import Final
 from pytriton.legacy.extract import read
 from pytriton.runtime import IdDict, cdiv, cdiv_sum, empty, next_power_of_2, shape
 
-__all__ = ["utils"]
-
 utils: Final = ModuleType("pytriton.utils", "The helpers of triton.utils, 2019 and 2020.")
 vars(utils).update(
     __spec__=ModuleSpec(utils.__name__, None),

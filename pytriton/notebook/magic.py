@@ -16,8 +16,6 @@ from pytriton.errors import PytritonError
 from pytriton.lang.preprocess.defines import given_options
 from pytriton.runtime.kernel import Kernel, kernel
 
-__all__ = ["load", "tritonc"]
-
 
 class Usage(Exception):
     """A line that the magic does not understand."""

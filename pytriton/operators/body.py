@@ -35,7 +35,7 @@ from pytriton.operators.tape import CURE, calls_of, replayed, taped
 from pytriton.operators.watch import NoAddresses, Writes
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
-from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Noted, Shapes, inside
+from pytriton.runtime.trace.frames import INSIDE, Frame, Noted, RequestedLaunch, Shapes, inside
 
 __all__ = ["Body", "Recorder", "Recording"]
 
@@ -206,7 +206,7 @@ class _Heard(Noted):
         super().__init__()
         self.calls: list[str] = []
 
-    def note(self, kernel: Any, call: Call) -> None:
+    def note(self, kernel: Any, call: RequestedLaunch) -> None:
         self.calls += calls_of(kernel, call)
 
 

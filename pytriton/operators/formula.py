@@ -28,7 +28,7 @@ from pytriton.operators.gradient import Gradient
 from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.launch.recent import key_of as key_of_defines
+from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
 
 __all__ = ["DerivedFormula"]

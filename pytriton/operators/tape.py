@@ -47,8 +47,8 @@ from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
-from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Shapes, inside
-from pytriton.runtime.trace.opaque import point_of
+from pytriton.runtime.trace.frames import INSIDE, Frame, RequestedLaunch, Shapes, inside
+from pytriton.runtime.trace.recorded import point_of
 
 __all__ = ["CURE", "Copy", "Launch", "Tape", "calls_of", "difference", "replayed", "taped"]
 
@@ -90,7 +90,7 @@ class Launch:
     """``reads``, ``writes``: the tensors among the arguments, by name of the parameter."""
 
     kernel: Kernel
-    call: Call
+    call: RequestedLaunch
     reads: dict[str, torch.Tensor]
     writes: dict[str, torch.Tensor]
 
@@ -149,7 +149,7 @@ class Tape(Shapes):
         self.refused = self.refused or refusal(message, "TC756", cure)
         raise self.refused
 
-    def note(self, kernel: Any, call: Call) -> None:
+    def note(self, kernel: Any, call: RequestedLaunch) -> None:
         """Keep a launch, with what it reads and writes."""
         translation = kernel.translation(call.defines)
         given: dict[str, torch.Tensor] = {}
@@ -176,7 +176,7 @@ class Tape(Shapes):
         self.entries.append(Launch(kernel, call, reads, writes))
 
 
-def _frozen(kernel: Kernel, call: Call) -> tuple[Call, Any]:
+def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any]:
     """The call with the sizes that its grid has now, and these."""
     definition, grid = kernel._definition, call.grid
     if definition.heuristics.functions:
@@ -188,7 +188,7 @@ def _frozen(kernel: Kernel, call: Call) -> tuple[Call, Any]:
     return call._replace(grid=frozen), list(sizes.values())
 
 
-def calls_of(kernel: Any, call: Call) -> list[str]:
+def calls_of(kernel: Any, call: RequestedLaunch) -> list[str]:
     """A launch without its tensors."""
     definition = kernel._definition
     given = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}

@@ -41,7 +41,7 @@ from pytriton.compat.triton_names import InterpreterError, JITFunction
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.port.watch import Arena, Watch
-from pytriton.runtime.checks.stuck import Stuck
+from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
 

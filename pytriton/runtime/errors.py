@@ -14,8 +14,6 @@ from typing import Final
 
 from pytriton.errors import LaunchError
 
-__all__ = ["LEGACY_MARK", "caller", "from_legacy", "headline", "refusal", "warn", "warn_once"]
-
 
 def headline(message: str, code: str, help: str | None = None) -> str:
     """``message [code]``, and a ``help:`` line. A message of several lines has the code on its first."""

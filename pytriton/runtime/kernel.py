@@ -23,29 +23,32 @@ from pytriton.boundary import entry, is_mistake, without_frames
 from pytriton.errors import CompileError, PytritonError, closest
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.mode import Check, Checks, check_of
+from pytriton.runtime.checks.memory import Check, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
-from pytriton.runtime.errors import from_legacy, headline, refusal, warn
+from pytriton.runtime.errors import from_legacy, refusal
 from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
-from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.recent import Recent, key_of
+from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
-from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.eras import Given, by_era, device_of
-from pytriton.runtime.options.heuristics import Heuristic, Heuristics
-from pytriton.runtime.options.source_text import KernelText, read_source
-from pytriton.runtime.options.typos import judge_unused, misplaced, options_of
+from pytriton.runtime.options.definition import (
+    Definition,
+    Given,
+    Heuristic,
+    Heuristics,
+    KernelText,
+    PlanSettings,
+    by_era,
+    device_of,
+    read_source,
+)
+from pytriton.runtime.options.typos import called, judge_unused, misplaced, options_of
 from pytriton.runtime.pickled import from_state, state_of
-from pytriton.runtime.plan import Plan
-from pytriton.runtime.show.chart import chart
-from pytriton.runtime.show.page import page
-from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.examine import copies, raced, traced
+from pytriton.runtime.plan import Common, Plan
+from pytriton.runtime.show import chart, page
+from pytriton.runtime.sweep.candidate import Launch, copies, raced, traced
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import (
     call_traced,
@@ -56,10 +59,8 @@ from pytriton.runtime.trace.dynamo import (
     is_traced,
     modes_active,
 )
-from pytriton.runtime.trace.frames import INSIDE, Call, Noted, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Noted, RequestedLaunch, Shapes
 from pytriton.settings import Settings
-
-__all__ = ["Kernel", "heuristics", "kernel"]
 
 
 class Kernel:
@@ -73,10 +74,7 @@ class Kernel:
         self._default: Plan | None = None
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
-        self._constants = Constants() if constants is None else constants
-        self._promises = Promises(definition.settings.strict_promises)
-        self._checks = Checks(definition.settings.check)
-        self._told: set[str] = set()
+        self._common = Common(definition.settings, constants)
         self.token = enrol(self)  # by which traced code names it
 
     def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
@@ -117,7 +115,7 @@ class Kernel:
                 return None
             within = frame is not None
             if isinstance(frame, Noted):
-                frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
+                frame.note(self, RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages))
                 if isinstance(frame, Shapes):
                     frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
                     return None
@@ -260,7 +258,7 @@ class Kernel:
         known: dict[str, int] | None = None
         for plan in tuple(self._plans.values()):
             known = {**plan.first.translation.buffers, **(known or {})}
-        self._constants.set(name, value, device_of(device), known, self.name)
+        self._common.constants.set(name, value, device_of(device), known, self.name)
 
     def __copy__(self) -> Kernel:
         """Copies of a module that holds a kernel share it, as they would share a function."""
@@ -271,7 +269,7 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: what the constructor was given, and the constant buffers (``pickled.py``)."""
-        return unpickled, (state_of(self._definition, self._constants),)
+        return unpickled, (state_of(self._definition, self._common.constants),)
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
@@ -294,7 +292,7 @@ class Kernel:
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""
         heuristics = Heuristics({**self._definition.heuristics.functions, **functions})
-        return Kernel(replace(self._definition, heuristics=heuristics), self._constants)
+        return Kernel(replace(self._definition, heuristics=heuristics), self._common.constants)
 
     # Plans.
 
@@ -343,12 +341,14 @@ class Kernel:
         with self._lock:
             if key not in self._plans:
                 text, settings = self._definition.text, replace(self._definition.settings, **changed)
-                shared = (self._constants, self._promises, self._tell, self._checks)
-                plan = Plan(text, configs, settings, *shared)
+                plan = Plan(text, configs, settings, self._common)
                 translation = plan.first.translation
                 if not self._plans:
-                    self._constants.check(translation.buffers, translation.kernel)
-                given, unused = configs[0].defines, (translation.mentioned, text.source.text, self._tell)
+                    self._common.constants.check(translation.buffers, translation.kernel)
+                given, unused = (
+                    configs[0].defines,
+                    (translation.mentioned, text.source.text, self._common.tell),
+                )
                 judge_unused(self.name, given, *unused, OPTIONS, self._constructed)
                 self._plans[key] = plan
             return self._plans[key]
@@ -370,12 +370,6 @@ class Kernel:
             translation = definition.text.translate(definition.heuristics.placeholders(config))
             self._names = tuple(parameter.name for parameter in translation.parameters)
         return self._names
-
-    def _tell(self, message: str, code: str, help: str) -> None:
-        """A warning about a call, which is given once."""
-        if code not in self._told:
-            self._told.add(code)
-            warn(headline(message, code, help))
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:
@@ -457,10 +451,7 @@ _GIVE_A_GRID: Final = (
 )
 
 
-_REMOVED: Final = {
-    "tune_devices": "leave it out: a sweep is timed on the GPU of its call, and the ranks of torch.distributed "
-    "share one"
-}
+_REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of its call"}
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -18,13 +18,9 @@ from pytriton import __version__
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.options.defines import _config_of, state_of_config
-from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.heuristics import Heuristics
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import Definition, Heuristics, KernelText, PlanSettings
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = ["from_state", "state_of"]
 
 FORMAT: Final = 1
 

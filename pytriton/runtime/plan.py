@@ -21,33 +21,43 @@ from typing import Any, Final
 import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
-from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.checks.mode import Checks
+from pytriton.runtime.checks.memory import Checks, Memory
 from pytriton.runtime.compile.specialize import reads_parameter
-from pytriton.runtime.errors import refusal, warn_once
-from pytriton.runtime.launch.arguments import Binder, Bound
-from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.errors import headline, refusal, warn, warn_once
+from pytriton.runtime.launch.arguments import Binder, Bound, Promises, tell_of_strides, unexplained
+from pytriton.runtime.launch.constants import CPU, Constants
 from pytriton.runtime.launch.device import Style, sole_device
 from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_for
-from pytriton.runtime.launch.gradients import Tell, check_gradients, count_changes, judge, tell_once
-from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.strides import tell_of_strides, unexplained
+from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
+from pytriton.runtime.options.definition import KernelText, PlanSettings
+from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import bench
 from pytriton.runtime.tune.measure import grid_of, save_written, written_by
 from pytriton.runtime.tune.tuner import Tuner
 
-__all__ = ["Plan"]
-
 MAX_FORMS: Final = 16
 PRINTS_LESS: Final = "TC331"  # the warning of what a GPU cannot print: on the CPU there is nothing to tell
 
 _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
+
+
+class Common:
+    """What all plans of a kernel object share: constant buffers, checks, and what the user was warned of."""
+
+    def __init__(self, settings: PlanSettings, constants: Constants | None = None) -> None:
+        self.constants = Constants() if constants is None else constants
+        self.promises = Promises(settings.strict_promises)
+        self.checks = Checks(settings.check)
+        self._told: set[str] = set()
+
+    def tell(self, message: str, code: str, help: str) -> None:
+        """A warning about a call, which is given once."""
+        if code not in self._told:
+            self._told.add(code)
+            warn(headline(message, code, help))
 
 
 class Plan:
@@ -58,21 +68,12 @@ class Plan:
         text: KernelText,
         configs: Sequence[Config],
         settings: PlanSettings,
-        constants: Constants | None = None,
-        promises: Promises | None = None,
-        tell: Tell = tell_once,
-        checks: Checks | None = None,
+        common: Common | None = None,
     ) -> None:
-        """Translates the first config that can be; raises CompileError or TuneError if none can.
-
-        ``tell`` is given the warnings about a call's arguments.
-        """
-        self._constants = constants or Constants()
+        """Translates the first config that can be; raises CompileError or TuneError if none can."""
         self.text = text
         self._settings = settings
-        self._promises = promises or Promises()
-        self._tell = tell
-        self._checks = checks or Checks(settings.check)
+        self._common = Common(settings) if common is None else common
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
@@ -82,7 +83,7 @@ class Plan:
             if warning.code != PRINTS_LESS:
                 warn_once(warning.render())
         self._key_positions = self._positions_of_key()
-        self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
+        self._tuner = Tuner(self._sweep, settings, self._common.constants, self._key_positions, self._bind)
         self._lock = Lock()
         self._launchers: dict[tuple[bool, Form], Launcher | None] = {}  # None: there can be none
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
@@ -109,7 +110,7 @@ class Plan:
         launch = self._checked(bound, arguments, grid, within)
         if launch is None:
             return None
-        saved = save_written([launch.candidate], arguments, launch.device, self._constants)
+        saved = save_written([launch.candidate], arguments, launch.device, self._common.constants)
         return bench(launch, saved, repetitions)
 
     # The slow path, and what makes the next call a fast one.
@@ -186,12 +187,11 @@ class Plan:
         binder = self.first.binder
         for at, number in broken.items():
             if any(reads_parameter(candidate.translation, at) for candidate in self._sweep.translated()):
-                self._promises.tell(binder.place(at), number, None if values is None else values[at])
+                self._common.promises.tell(binder.place(at), number, None if values is None else values[at])
         settings = self.text.settings
         names = {binder.parameters[at].name for at in broken}.union(settings.without_promises)
         text = replace(self.text, settings=replace(settings, without_promises=tuple(sorted(names))))
-        shared = (self._constants, self._promises, self._tell, self._checks)
-        plan = Plan(text, self.configs, self._settings, *shared)
+        plan = Plan(text, self.configs, self._settings, self._common)
         return self._others.setdefault(tuple(broken), plan)
 
     def _checked(self, bound: _Bound, arguments: Sequence[Any], grid: Any, within: bool) -> Launch | None:
@@ -201,11 +201,11 @@ class Plan:
             return None
         binder, written, legacy = launch.candidate.binder.own, launch.candidate.written, self._settings.legacy
         if not within:
-            check_gradients(binder, arguments, written, legacy, self._tell)
+            check_gradients(binder, arguments, written, legacy, self._common.tell)
         integers = self._numbers.union(value for value in launch.values if type(value) is int)
         at = unexplained(arguments, integers)
         if at is not None:
-            tell_of_strides(str(binder.place(at)), arguments[at], self._tell)
+            tell_of_strides(str(binder.place(at)), arguments[at], self._common.tell)
         if not within and not legacy:
             count_changes(arguments, written)
         return launch
@@ -227,7 +227,7 @@ class Plan:
             while self._for_gpus:
                 warn_once(self._for_gpus.pop())
         memory = self._memory(candidate, device, values, arguments)
-        return Launch(candidate, device, sizes, values, specialization, memory)
+        return Launch(device, sizes, values, specialization, memory, candidate=candidate)
 
     def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
         """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
@@ -245,11 +245,11 @@ class Plan:
                 f"{kernel}: the grid has no programs", "TC512", "give a grid of at least one program"
             )
         memory = self._memory_of(self.first, device, values, arguments)
-        return Launch(self.first, device, sizes, values, specialization, memory)
+        return Launch(device, sizes, values, specialization, memory, candidate=self.first)
 
     def is_checked(self, *, on_cpu: bool) -> bool:
         """Whether launches there are checked for accesses outside their tensors."""
-        return self._checks.are_on(on_cpu=on_cpu)
+        return self._common.checks.are_on(on_cpu=on_cpu)
 
     def _memory(
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
@@ -263,8 +263,10 @@ class Plan:
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
     ) -> Memory:
         binder = candidate.binder
-        supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
-        return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
+        supplied = [
+            self._common.constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers
+        ]
+        return Memory(self._common.checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 
     def _candidate_known(self, device: int, values: Sequence[Any]) -> Candidate | None:
         return self._tuner.only or self._tuner.known.get(self._tuning_key(device, values))
@@ -345,7 +347,7 @@ class Plan:
                 {at: "a leaf" if leaf else ""},
                 self.written_positions,
                 self._settings.legacy,
-                self._tell,
+                self._common.tell,
             )
 
     @cached_property
@@ -398,7 +400,8 @@ class Plan:
         if device is None:
             device = self._device_without_tensors()
         supplied = [
-            self._constants.on(device, buffer.name, buffer.buffer).data_ptr() for buffer in binder.buffers
+            self._common.constants.on(device, buffer.name, buffer.buffer).data_ptr()
+            for buffer in binder.buffers
         ]
         values, specialization, _ = binder.bind([*arguments, *supplied])
         return values, specialization, device

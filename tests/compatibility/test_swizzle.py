@@ -19,7 +19,7 @@ import pytriton
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.tune import record
-from pytriton.runtime.tune.record import Found, Question
+from pytriton.runtime.tune.record import Question, Timing
 from tests.compatibility.test_pickles import read
 
 STAGES = Config({"TILE": 32}, 4, 3, swizzle=8)
@@ -75,9 +75,9 @@ PIN = (
 )
 QUESTION = Question("scale", "0123456789abcdef", {"num_stages": "None"}, "a GPU", {"n": 100}, "bba")
 FOUND = {
-    STAGES: Found(0.25, "code"),
-    DESCRIBED: Found(0.5, "code"),
-    PLAIN: Found("it does not fit [TC531]"),
+    STAGES: Timing(0.25, "code"),
+    DESCRIBED: Timing(0.5, "code"),
+    PLAIN: Timing("it does not fit [TC531]"),
 }
 
 
@@ -125,7 +125,7 @@ def test_times(times: Path) -> None:
 
 
 def test_times_are_kept_beside_new_ones(times: Path) -> None:
-    new = {DESCRIBED: Found(0.125, "other"), Config({"TILE": 16}): Found(1.0, "code")}
+    new = {DESCRIBED: Timing(0.125, "other"), Config({"TILE": 16}): Timing(1.0, "code")}
     record.keep(QUESTION, new, [*new], [DESCRIBED])
     points = json.loads(times.read_text())["points"]
     assert list(points) == [*map(repr, FOUND), "Config(TILE=16, num_warps=4)"]

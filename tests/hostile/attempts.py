@@ -1,7 +1,7 @@
 """What every hostile text is put through.
 
 Any text gives a translation or a ``CompileError``, with bounded work and memory. A translation holds the imports
-and calls that the emitter writes and nothing else (``pytriton.runtime.gate``), whatever stands in names,
+and calls that the emitter writes and nothing else (``pytriton.runtime.compile.load``), whatever stands in names,
 defines, comments and strings.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytriton
 from pytriton.errors import CompileError
-from pytriton.runtime.gate import check_module
+from pytriton.runtime.compile.load import check_module
 from tests.work import counted
 
 GOLDENS = sorted((Path(__file__).parent.parent / "translate").glob("*/kernel.c"))

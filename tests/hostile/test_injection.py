@@ -8,7 +8,7 @@ import pytest
 
 import pytriton
 from pytriton.errors import CompileError
-from pytriton.runtime.gate import check_module
+from pytriton.runtime.compile.load import check_module
 from tests.hostile.attempts import accepted, attempt, kernel
 
 PAYLOADS = r"""

@@ -362,7 +362,7 @@ class TestReport2021:
             return quantiles if len(quantiles) > 1 else quantiles[0]
 
         monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-        monkeypatch.setattr("pytriton.runtime.testing.testing.do_bench", bench)
+        monkeypatch.setattr("pytriton.runtime.tensors.testing.do_bench", bench)
         found = triton.testing.do_bench(lambda: 3, 5, 6, iter(["x"]), given)
         assert found == (tuple(wanted) if given else 0.5)
 

@@ -50,7 +50,7 @@ _FILES = {
     "pytriton/passes/speed/peel.py": _PREFETCHED,
     "pytriton/passes/speed/descriptors.py": ("tests/passes/speed/test_descriptors.py",),
     "pytriton/passes/speed/packing.py": _PACKED,
-    "pytriton/runtime/sweep/packing.py": _PACKED,
+    "pytriton/runtime/sweep/copies.py": _PACKED,
     "pytriton/passes/speed/fast_math.py": (
         "tests/passes/speed/test_fast_math.py",
         "tests/passes/speed/test_exp2.py",

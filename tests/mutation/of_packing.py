@@ -7,7 +7,7 @@ from tests.mutation.mutant import Mutant
 __all__ = ["PACKING"]
 
 _TEXT = "pytriton/passes/speed/packing.py"
-_LAUNCH = "pytriton/runtime/sweep/packing.py"
+_LAUNCH = "pytriton/runtime/sweep/copies.py"
 
 PACKING = (
     Mutant(

@@ -13,9 +13,7 @@ import torch
 import pytriton
 from pytriton.notebook.magic import tritonc
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.show.chart import chart
-from pytriton.runtime.show.named import labels
-from pytriton.runtime.show.page import MAX_BARS, page
+from pytriton.runtime.show import MAX_BARS, chart, labels, page
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 FILL = "__global__ void fill(int* x) {\n  int i[TILE] = 0 ... TILE;\n  *(x + i) = VALUE;\n}\n"

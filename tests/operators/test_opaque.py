@@ -10,8 +10,8 @@ import pytriton
 from pytriton.runtime.options.defines import Options
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.variants import own_points
-from pytriton.runtime.trace.opaque import opaque_operator
+from pytriton.runtime.sweep.sweep import own_points
+from pytriton.runtime.trace.recorded import opaque_operator
 
 SUM = """\
 __global__ void sum(float *y, float *x, int n) {

@@ -240,7 +240,7 @@ def emitted(
 def _constants(kernel: pytriton.Kernel) -> list[torch.Tensor]:
     """The memory of the constant buffers of a kernel on the CPU."""
     buffers = kernel._default.first.translation.buffers if kernel._default else {}
-    return [kernel._constants.on(-1, name, size) for name, size in buffers.items()]
+    return [kernel._common.constants.on(-1, name, size) for name, size in buffers.items()]
 
 
 def _argument(

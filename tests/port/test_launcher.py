@@ -11,7 +11,7 @@ from pathlib import Path
 from pytriton.__main__ import main
 from pytriton.pipeline import translate_as
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.variants import BEST_FEW, STAGED, own_points
+from pytriton.runtime.sweep.sweep import BEST_FEW, STAGED, own_points
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests import processes

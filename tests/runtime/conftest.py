@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.pipeline import Translation
-from pytriton.runtime.options import source_text as text_module
+from pytriton.runtime.options import definition as text_module
 from tests.runtime.stand_in import StandIn, standing_in, without_c
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.errors import LaunchError
-from pytriton.runtime.gate import check_module
+from pytriton.runtime.compile.load import check_module
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 GOLDENS = sorted((Path(__file__).parents[1] / "translate").glob("*/expected.py"))

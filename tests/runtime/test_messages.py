@@ -70,7 +70,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "tune_devices=, which is removed": (
         lambda: add(tune_devices=[1, 2]),
         "pytriton.kernel has no option 'tune_devices' [TC515]\n"
-        "help: leave it out: a sweep is timed on the GPU of its call, and the ranks of torch.distributed share one",
+        "help: leave it out: a sweep is timed on the GPU of its call",
     ),
     "a define of the constructor": (
         lambda: add(TILE=4),

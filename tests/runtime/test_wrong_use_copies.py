@@ -178,7 +178,7 @@ def test_what_an_older_version_pickled_is_read() -> None:
     wanted = recorded()
     assert kernel._definition.settings == wanted._definition.settings
     assert kernel._definition.configs({}, None, None) == wanted._definition.configs({}, None, None)
-    assert kernel._constants.state() == wanted._constants.state()
+    assert kernel._common.constants.state() == wanted._common.constants.state()
     assert kernel.source() == wanted.source()
     works(kernel)
 

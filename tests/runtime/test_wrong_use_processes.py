@@ -19,9 +19,8 @@ import pytest
 import torch
 
 import pytriton
-from pytriton.runtime.compile import exclusion
-from pytriton.runtime.compile.exclusion import compiling, interpreting
-from pytriton.runtime.locks import Lock
+from pytriton.runtime import locks
+from pytriton.runtime.locks import Lock, compiling, interpreting
 from tests.runtime.kernels import ADD
 from tests.together import held, in_threads
 from tests.work import PATIENCE
@@ -130,7 +129,7 @@ class TestFork:
     def test_while_another_thread_compiles(self) -> None:
         with held(compiling()):
             in_a_child(lambda: added(pytriton.kernel(ADD, {"TILE": 16})))
-        assert exclusion._compilers == 0
+        assert locks._compilers == 0
 
     def test_while_another_thread_interprets(self) -> None:
         """The fork waits: a child would keep the interpreter's functions in the compiler for ever."""

@@ -67,9 +67,9 @@ def tune(luck: random.Random, faulty: bool) -> None:
     n = luck.randrange(3)
     known = record.recall(question(n), POINTS, POINTS)
     for point, found in known.found.items():
-        assert found == record.Found(time_of(point, n), "code"), f"a wrong time: {point} {found}"
+        assert found == record.Timing(time_of(point, n), "code"), f"a wrong time: {point} {found}"
     some = luck.sample(POINTS, 4)
-    found_now = {point: record.Found(time_of(point, n), "code") for point in some}
+    found_now = {point: record.Timing(time_of(point, n), "code") for point in some}
     record.keep(question(n), found_now, POINTS, some[:2])
 
 

@@ -21,13 +21,13 @@ GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
 What is proved here: an iteration adds to the pointers what it adds to the loop's variable, which counts up from 0;
 nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
 own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
-before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/descriptors.py asks it
+before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/device.py asks it
 each time. That also makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text
 without bounds reads on. They are the largest there are, and no tile of a launch that passes reaches them.
 
 Gain: ``a @ ^b`` on an H200 with Triton 3.6, 572, 598 and 626 TFLOP/s at 2048, 4096 and 8192 for 532, 547 and 517
 with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tuning sets for its best few points
-(runtime/sweep/variants.py). Try without it: tuning measures both every time.
+(runtime/sweep/sweep.py). Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ largest score so far as a rule, the variable is kept in units of log2(e):
 A positive scale out of a ``[max]``. Scores are scaled, masked with infinities, and then only looked at for the
 largest in each row and in exponentials. The largest is as well scaled afterwards, so the scale moves on into that
 multiply-add. A scale that is a parameter is positive in most launches; each is asked, and any other runs the exact
-code (``Traits.positive``; runtime/launch/descriptors.py).
+code (``Traits.positive``; runtime/launch/device.py).
 
 ``x / sqrt(y)`` as ``x * rsqrt(y)``; ``x / y`` as ``x * (1 / y)`` where ``y`` is the same for a row, and else as the
 hardware's approximate division, which gives 0 for ``y`` above 2^126. ``max`` and ``min`` of floats as the

@@ -2,7 +2,7 @@
 
 Input: a kernel with ranges for loops. Output: the same for operands that the launcher has copied; where there is
 none, the same object. A matrix of 4099 columns has rows that begin anywhere, so nobody loads it in vectors. The
-launcher copies it (runtime/sweep/packing.py), which takes a tenth of the time of a large product, and
+launcher copies it (runtime/sweep/copies.py), which takes a tenth of the time of a large product, and
 
     for k in range(K, 0, -TK):
         b = tl.load(pb, mask=(rk[:, None] < k) & (rn[None, :] < N), other=0.0)
@@ -24,7 +24,7 @@ always runs moves it by as much as it counts, and loads through it in each itera
 but the bounds of both axes, with zero elsewhere. Whatever the kernel writes lies in such a block, too. A launch is
 asked for the rest: that indices are not negative, that nothing wraps, that it writes nothing that is copied.
 
-Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (sweep/variants.py).
+Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (sweep/sweep.py).
 Try without it: tuning measures both every time.
 """
 

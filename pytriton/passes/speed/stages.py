@@ -3,10 +3,10 @@
 Triton pipelines a loop of its own accord only where the loads feed a ``tl.dot``; else it has to be told, by
 ``tl.range(..., num_stages=3)``. Loads of later steps then come before the stores of this one, so a loop is told
 only where no store of it may reach what it loads, and nothing in it orders memory. What is loaded stays the same;
-how many stages pay is measured (runtime/sweep/variants.py).
+how many stages pay is measured (runtime/sweep/sweep.py).
 
 Gain: batch norm on an H200 with Triton 3.6, 3806 GB/s for 3492 (benchmarks/NOTES.md).
-Switch: ``Settings.num_stages``, which tuning sets (runtime/sweep/variants.py).
+Switch: ``Settings.num_stages``, which tuning sets (runtime/sweep/sweep.py).
 Try without it: tuning measures both every time; by rule with the first Triton that pipelines such loops by itself.
 """
 

@@ -14,7 +14,7 @@ under a causal mask, the last programs are the longest, and at the end most of t
 
 Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little;
 causal attention 431 for 397 (benchmarks/NOTES.md).
-Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/variants.py).
+Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/sweep.py).
 Try without it: tuning measures both every time.
 """
 

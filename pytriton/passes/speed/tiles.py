@@ -3,7 +3,7 @@
 A loop that Triton pipelines keeps the tiles that it loads for its products in shared memory, and the sums of its
 products in registers. Both sizes stand in the types of the typed tree.
 
-Gain: points of a sweep that cannot fit are not compiled (runtime/sweep/feasibility.py); not measured yet.
+Gain: points of a sweep that cannot fit are not compiled (runtime/tune/measure.py); not measured yet.
 Switch: none, it only reads.
 """
 

@@ -14,9 +14,7 @@ from typing import Final
 import torch
 
 from pytriton.errors import counted
-from pytriton.runtime.checks.violation import Outside
-
-__all__ = ["cure_of"]
+from pytriton.runtime.checks.memory import Outside
 
 Rule = Callable[[Outside], str | None]
 

@@ -8,21 +8,68 @@ CPU all pages that the process has mapped.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy
 import torch
 
+from pytriton.errors import counted
 from pytriton.lang.tree.types import PointerType
+from pytriton.passes.check.inspector import Inspection
 from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Parameter
-from pytriton.runtime.checks.mode import Checks
+from pytriton.runtime.errors import refusal
 
-__all__ = ["Extent", "Memory", "Pages", "Range", "blocks", "known_blocks", "merged"]
+# ``check=`` of ``pytriton.kernel``, and PYTRITON_CHECK: whether launches are checked, and what a load outside
+# means.
+#
+# ``None`` checks on the CPU and not on a GPU; ``True`` and ``False`` decide for both; ``"strict"`` checks on both
+# and raises for loads, too.
+
+
+CHECK_VARIABLE: Final = "PYTRITON_CHECK"
+
+Check = bool | Literal["strict"] | None
+
+_FROM_ENVIRONMENT: Final[dict[str, Check]] = {"": None, "0": False, "1": True, "strict": "strict"}
+
+
+def check_of(given: object) -> Check:
+    """What a constructor was given; where that is None, what the environment says. Raises LaunchError."""
+    if given is None:
+        text = os.environ.get(CHECK_VARIABLE, "")
+        if text not in _FROM_ENVIRONMENT:
+            raise refusal(
+                f"{CHECK_VARIABLE} is {text!r}", "TC515", "set it to 0, 1 or strict, or leave it out"
+            )
+        return _FROM_ENVIRONMENT[text]
+    if given is True or given is False or given == "strict":
+        return given
+    raise refusal(f"check is {given!r}", "TC515", "give True, False or 'strict', or leave it out")
+
+
+class Checks:
+    """How the launches of one kernel object are checked, for all its plans."""
+
+    def __init__(self, check: Check = None) -> None:
+        self.check = check
+        self.told: set[object] = set()  # the places in its text of which the user was warned
+        self.outputs = True  # whether an output that is mostly not stored is worth a note
+
+    def are_on(self, *, on_cpu: bool) -> bool:
+        """Whether launches there are checked."""
+        return on_cpu if self.check is None else self.check is not False
+
+    @property
+    def strict(self) -> bool:
+        """Whether a load outside is an error, too."""
+        return self.check == "strict"
+
 
 Range = tuple[int, int]  # the first address and the one after the last
 
@@ -183,3 +230,186 @@ def known_blocks(device: int) -> list[Range]:
         (at, at + size) for on, at, size, state in blocks() if on == device and state == "active_allocated"
     )
     return merged(rows)
+
+
+# What was found of one site of a launch: the accesses that were outside, counted, and the first of them.
+
+
+@dataclass(slots=True)
+class Violation:
+    """``count`` elements in ``programs`` programs (None for several that nobody counted) were outside.
+
+    Of the first are known its ``program``, its ``element`` (the index in the block, () of a scalar) and its
+    ``address``; ``lowest`` and ``highest`` are of all. ``all_outside``: no element of the first block was inside.
+    """
+
+    site: Site
+    count: int
+    programs: int | None
+    program: tuple[int, int, int]
+    element: tuple[int, ...]
+    address: int
+    lowest: int
+    highest: int
+    all_outside: bool = False
+    last: tuple[int, int, int] | None = None  # the program in which one was noted last
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A violation beside the launch in which it was found. Indices and distances are in elements of the site."""
+
+    violation: Violation
+    memory: Memory
+    grid: tuple[int, int, int]
+
+    @property
+    def site(self) -> Site:
+        return self.violation.site
+
+    @cached_property
+    def extent(self) -> Extent | None:
+        """What the pointer came from; of several, the one that is nearest; None for a pointer from memory."""
+        if not self.site.roots:
+            return None
+        extents = [self.memory.extents[name] for name in self.site.roots]
+        known = [extent for extent in extents if extent.tensor is not None]
+        return min(known or extents, key=self._gap)
+
+    def _gap(self, extent: Extent) -> int:
+        address = self.violation.address
+        return max(extent.low - address, address - extent.end, 0)
+
+    @property
+    def tensor(self) -> torch.Tensor | None:
+        return None if self.extent is None else self.extent.tensor
+
+    @property
+    def absent(self) -> str:
+        """What stands for an absent tensor."""
+        assert self.extent is not None
+        at = [parameter.name for parameter in self.memory.parameters].index(self.extent.parameter.name)
+        given = self.memory.arguments[at]
+        return "an empty tensor" if isinstance(given, torch.Tensor) else repr(given)
+
+    def index_of(self, address: int) -> int:
+        """The element at an address, counted from the first of the tensor."""
+        assert self.extent is not None
+        return (address - self.extent.start) // self.site.width
+
+    @property
+    def index(self) -> int:
+        """Of the first access outside."""
+        return self.index_of(self.violation.address)
+
+    @property
+    def highest(self) -> int:
+        """The highest of all."""
+        return self.index_of(self.violation.highest)
+
+    @property
+    def reachable(self) -> tuple[int, int]:
+        """The first and the last element of the storage."""
+        assert self.extent is not None
+        width, extent = self.site.width, self.extent
+        return -((extent.start - extent.low) // width), (extent.end - extent.start) // width - 1
+
+    @property
+    def distance(self) -> str:
+        """How far outside the first access was."""
+        first, last = self.reachable
+        count, side = (
+            (first - self.index, "before the start")
+            if self.index < first
+            else (self.index - last, "past the end")
+        )
+        return f"{counted(count, 'element')} {side}"
+
+
+# The table of a checked launch on a GPU: where accesses may go, and what was found of those that went elsewhere.
+#
+# Words of 64 bits: sixteen that nobody reads, sixteen for each site, then the ranges. The words of a site are the
+# place of its first range, how many it has, how many elements were outside, and of the first of these its
+# address, its number in the block (row by row), the three program ids and whether all of its block were outside;
+# then of all of them the lowest and the highest address, and the lowest and the highest number of a program. A
+# range is two words: the lowest address, and how many bytes after it an element of this site may begin.
+# ``templates/checked.py.j2`` is the other side.
+#
+# The table of an inspector (passes/check/inspector.py) is smaller: a word for what it finds, and a range for each
+# of its bounds.
+
+
+_WORDS: Final = 16  # of a site
+_LARGEST: Final = (1 << 63) - 1
+_NOTHING_FOUND: Final = (*[0] * 7, *[_LARGEST, -_LARGEST] * 2, *[0] * 3)
+
+
+def filled(
+    sites: Sequence[Site], memory: Memory, known: Callable[[], Sequence[Range]] = lambda: ()
+) -> list[int]:
+    """The words before a launch.
+
+    ``known`` gives the ranges that addresses and pointers from memory may reach beside the storages of the launch;
+    it is asked if there are such pointers.
+    """
+    more = known() if any(map(memory.is_open, sites)) else ()
+    heads = [0] * _WORDS
+    ranges: list[int] = []
+    first = _place(len(sites))
+    for site in sites:
+        starts = [
+            (low, end - low - site.width + 1)
+            for low, end in [*memory.ranges(site), *(more if memory.is_open(site) else ())]
+            if end - low >= site.width
+        ] or [(0, 0)]
+        heads += [first + len(ranges), len(starts), *_NOTHING_FOUND]
+        ranges += [word for start in starts for word in start]
+    return heads + ranges
+
+
+def inspectable(inspected: Inspection, sites: Sequence[Site], memory: Memory) -> bool:
+    """Whether an inspector may judge a launch: it knows where all memory ends, and nobody writes what it reads."""
+    extents = memory.extents
+    if not inspected.inspected or any(memory.is_open(sites[number]) for number in inspected.inspected):
+        return False
+    read = [extents[name] for name in inspected.consulted]
+    written = [extents[name] for name in inspected.written]
+    return not any(
+        other.is_open or (one.low < other.end and other.low < one.end) for one in read for other in written
+    )
+
+
+def bounds(inspected: Inspection, memory: Memory) -> list[int]:
+    """The words of an inspector's table before a launch."""
+    words = [0]
+    for name, width in inspected.bounds:
+        extent = memory.extents[name]
+        words += [extent.low, max(0, extent.end - extent.low - width + 1)]
+    return words
+
+
+def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation]:
+    """What a launch left in its table, by site."""
+    found: dict[int, Violation] = {}
+    for number, site in enumerate(sites):
+        _, _, count, address, place, x, y, z, whole, *ends = words[_place(number) : _place(number) + 13]
+        if count:
+            element = tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else ()
+            address, lowest, highest = (end % (1 << 64) for end in (address, *ends[:2]))
+            several = ends[2] != ends[3]
+            found[number] = Violation(
+                *(site, count, None if several else 1, (x, y, z), element, address, lowest, highest),
+                all_outside=bool(whole),
+            )
+    return found
+
+
+def forgotten(words: torch.Tensor, sites: Sequence[Site]) -> None:
+    """Make a table as if nothing had been found."""
+    rows = words[_place(0) : _place(len(sites))].view(-1, _WORDS)
+    rows[:, 2:] = torch.tensor(_NOTHING_FOUND, device=words.device)
+
+
+def _place(number: int) -> int:
+    """Where the words of a site begin."""
+    return _WORDS * (1 + number)

@@ -5,29 +5,62 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
+import torch
 import triton
+from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.errors import PTXASError
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
-from pytriton.runtime.compile.exclusion import compiling
-from pytriton.runtime.compile.failures import Generated
+from pytriton.runtime.compile.failures import Generated, complaint
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.compile.mlir import complaint
+from pytriton.runtime.compile.module_cache import directory
 from pytriton.runtime.compile.specialize import pin_ones, specialize
-from pytriton.runtime.compile.triton_cache import move_cache, usable_cache
-from pytriton.runtime.errors import refusal
+from pytriton.runtime.errors import refusal, warn_once
 from pytriton.runtime.launch.arguments import ONE, PLAIN
+from pytriton.runtime.locks import compiling
 from pytriton.runtime.options.defines import Config
 from pytriton.source import Source
 
-__all__ = ["ASSEMBLY_MODES", "assembly", "compile_kernel", "parse_target"]
+# Triton's own cache directory, moved into ours where it cannot be written.
+#
+# Triton stores what it compiles, and the C code with which it launches, and stops where it cannot: in a read-only
+# home, on a full disk. Each compilation looks whether its directory can be written at all (``usable_cache``); a
+# disk that fills up later is met where it stops the compiler (``move_cache``).
+
+
+def usable_cache() -> None:
+    """Move the cache if its directory cannot be made or written."""
+    place = str(knobs.cache.dir)
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "it is read-only")
+    except OSError as error:
+        move_cache(error)
+
+
+def move_cache(error: OSError) -> bool:
+    """Let Triton use a directory in ours from now on; False if it does already."""
+    place = str(directory() / "triton")
+    if place == knobs.cache.dir:
+        return False
+    warn_once(
+        f"Triton cannot use its cache directory {knobs.cache.dir} ({error.strerror}); "
+        f"it uses {place}. Name another in TRITON_CACHE_DIR."
+    )
+    knobs.cache.dir = place
+    return True
+
 
 ASSEMBLY_MODES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 
@@ -130,3 +163,15 @@ def assembly(compiled: Any, mode: str) -> str:
             f"there is no {mode!r} of a kernel for {backend}", "TC518", f"ask for {', '.join(known)}"
         )
     return text
+
+
+# What ``python -m pytriton info`` says of this machine where torch and triton are installed.
+
+
+def rows() -> dict[str, str]:
+    """The devices that kernels run on, and where what is compiled and measured is kept."""
+    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return {
+        "device": ", ".join(names) or "no GPU: CPU tensors run on Triton's interpreter",
+        "cache": str(directory()),
+    }

@@ -24,15 +24,6 @@ from pytriton.passes.analysis.affine import is_wide_integer
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
-__all__ = [
-    "common_specialization",
-    "pin_ones",
-    "pin_types",
-    "reads_parameter",
-    "signature_type",
-    "specialize",
-]
-
 _LETTERS: Final = {"bool": "i", "int": "i", "uint": "u", "float": "fp"}
 
 

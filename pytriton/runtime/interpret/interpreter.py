@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -20,22 +21,101 @@ import triton.language as tl
 from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, InterpreterBuilder, TensorHandle
 from triton.runtime.jit import JITFunction
 
-from pytriton.lang.tree.formats import Printed
+from pytriton.lang.tree.formats import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.progress import bar
-from pytriton.runtime.compile.exclusion import interpreting
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
-from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
-from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
-from pytriton.runtime.interpret.order import in_order
-from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, Mends, counted, mended
-from pytriton.runtime.interpret.prints import Printer
+from pytriton.runtime.interpret import patches
+from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
 from pytriton.runtime.interpret.waiting import waiting
-from pytriton.runtime.locks import PARSING
+from pytriton.runtime.locks import PARSING, interpreting
 
-__all__ = ["Interpreted"]
+# Which programs of a grid the interpreter runs, and in which order; what they ask of the grid stays the same.
+#
+# A GPU starts programs by number, the first axis fastest, so a program may wait for one with a lower number.
+# Triton's interpreter counts the last axis fastest.
+
+
+Grid = tuple[int, int, int]
+
+ONE: Final[Grid] = (1, 1, 1)  # the grid to run for ``only``
+
+
+def only(program: Grid, grid: Grid) -> patches.Mends:
+    """One program of the grid, when a grid of ``ONE`` is run."""
+    return {
+        (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
+        (InterpreterBuilder, "set_grid_idx"): lambda given: lambda self, *_: given(self, *program),
+    }
+
+
+def in_order(grid: Grid, *, backwards: bool = False) -> patches.Mends:
+    """All programs of the grid by number, or the last one first."""
+    width, height, depth = grid
+
+    def set_grid_idx(given: Any) -> Any:
+        def numbered(self: Any, x: int, y: int, z: int) -> None:
+            number = (x * height + y) * depth + z
+            number = width * height * depth - 1 - number if backwards else number
+            given(self, number % width, number // width % height, number // (width * height))
+
+        return numbered
+
+    return {(InterpreterBuilder, "set_grid_idx"): set_grid_idx}
+
+
+# ``printf`` on the CPU: C's text on Python's standard output, program after program.
+#
+# A block prints element after element, row by row; what else the call prints is broadcast to it, as operands are.
+
+
+_BASES: Final = {"o": "o", "x": "x", "X": "X", "p": "x"}
+
+
+class Printer:
+    """The calls of ``printf`` of one kernel; ``functions`` stand in for its generated code's."""
+
+    def __init__(self, prints: Sequence[Printed]) -> None:
+        self._prints = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
+        self.functions: Mapping[str, Callable[..., Any]] = {"printed": self._print}
+
+    def _print(self, number: int, *values: Any) -> None:
+        conversions, after, shape = self._prints[number]
+        columns = [numpy.broadcast_to(patches.array_of(value, shape), shape).reshape(-1) for value in values]
+        rows = zip(*columns, strict=True) if columns else [()]
+        for row in rows:
+            parts = [
+                part
+                for conversion, value in zip(conversions, row, strict=True)
+                for part in (conversion.before, _formatted(conversion, value))
+            ]
+            sys.stdout.write("".join(parts) + after)
+
+
+def _formatted(conversion: Conversion, value: Any) -> str:
+    """One value as C prints it. Python's ``%`` is C's for characters and finite floats."""
+    letter, flags = conversion.letter, conversion.flags
+    if letter in FLOATS or letter == "c":
+        shown = float(value) if letter in FLOATS else int(value) & 255
+        kept = flags if numpy.isfinite(shown) else flags.replace("0", "")
+        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown
+    number, sign = int(value), ""
+    if letter in "di":
+        sign = "-" if number < 0 else "+" if "+" in flags else " " * (" " in flags)
+    else:
+        number &= (1 << 8 * value.dtype.itemsize) - 1
+    least = int(conversion.precision[1:] or 0) if conversion.precision else 1
+    digits = format(abs(number), _BASES.get(letter, "d")).zfill(least) if number or least else ""
+    if letter == "o" and "#" in flags and digits[:1] != "0":
+        digits = "0" + digits
+    if letter == "p" or (letter in "xX" and "#" in flags and number):
+        sign = "0X" if letter == "X" else "0x"
+    width = int(conversion.width or 0)
+    if "0" in flags and "-" not in flags and not conversion.precision:
+        digits = digits.zfill(width - len(sign))
+    return (sign + digits).ljust(width) if "-" in flags else (sign + digits).rjust(width)
 
 
 class Interpreted:
@@ -54,7 +134,7 @@ class Interpreted:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
         stand in for the helpers of checked code; ``prints`` are its calls of ``printf``."""
         helpers = {**({} if accesses is None else accesses.functions), **Printer(prints).functions}
-        self._function = InterpretedFunction(_twin(module.python, range=counted, **helpers))
+        self._function = InterpretedFunction(_twin(module.python, range=patches.counted, **helpers))
         self._accesses = accesses
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
@@ -72,16 +152,22 @@ class Interpreted:
         grid: tuple[int, int, int],
         values: Sequence[Any],
         launched: Launched | None = None,
-        order: Mends | None = None,
+        order: patches.Mends | None = None,
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
-        ``order``: see order.py."""
+        ``order``: ``in_order`` or ``only``."""
         warn_once(_NOTICE)
         mends = {**_ALL_MENDS, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
         shown = _progress(self._function.fn.__name__, grid)
-        with interpreting(), mended(mends), mended(hangs), shown, numpy.errstate(all="ignore"):
+        with (
+            interpreting(),
+            patches.mended(mends),
+            patches.mended(hangs),
+            shown,
+            numpy.errstate(all="ignore"),
+        ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:
@@ -115,7 +201,7 @@ def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
 
         return set_grid_idx
 
-    with mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
+    with patches.mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
         yield
 
 
@@ -136,7 +222,7 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
     """
     namespace = {**function.__globals__, "__triton_core__": tl.core, **replaced}
     if "libdevice" in namespace:
-        namespace["libdevice"] = LIBDEVICE
+        namespace["libdevice"] = patches.LIBDEVICE
     twin = FunctionType(function.__code__, namespace, function.__name__)
     twin.__annotations__ = dict(function.__annotations__)
     twin.__module__ = function.__module__
@@ -162,14 +248,14 @@ def _callable(_: Any) -> Any:
     return call
 
 
-_ALL_MENDS: Final = {**MENDS, **EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
+_ALL_MENDS: Final = {**patches.MENDS, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
 
 
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
     """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
     triton_type = _triton_type(type_)
     if isinstance(type_, ScalarType) and type_.word == "bfloat16":
-        return lambda value: tl.tensor(TensorHandle(bits_of([value]), triton_type), triton_type)
+        return lambda value: tl.tensor(TensorHandle(patches.bits_of([value]), triton_type), triton_type)
     if isinstance(type_, PointerType):
         dtype = numpy.dtype(numpy.uint64)
     else:

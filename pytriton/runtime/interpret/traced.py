@@ -17,11 +17,9 @@ from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
 from pytriton.passes.check.steps import Step, Steps, Variable
-from pytriton.runtime.interpret.arrays import array_of
-from pytriton.runtime.interpret.checked import CheckedAccesses
+from pytriton.runtime.interpret.accesses import CheckedAccesses
+from pytriton.runtime.interpret.patches import array_of
 from pytriton.source import Span
-
-__all__ = ["Recorded", "Trace", "TraceStep", "Written"]
 
 MAX_SHOWN: Final = 1000  # steps of a trace, in its text
 WIDTH: Final = 100  # of a line of it

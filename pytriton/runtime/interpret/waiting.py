@@ -19,10 +19,8 @@ import triton.language as tl
 from triton._C.libtriton.ir import ATOMIC_OP
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-from pytriton.runtime.checks.stuck import Stuck
+from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.interpret.patches import Mends
-
-__all__ = ["waiting"]
 
 MIN_READS: Final = 256  # in a row, before anything is compared
 EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it

@@ -15,28 +15,95 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NoReturn
+import os
+import struct
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn
 
 import numpy
 import torch
 
-from pytriton.errors import counted, short
+from pytriton.errors import LaunchError, counted, short
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.errors import refusal
-from pytriton.runtime.launch.rules import rule_of
+from pytriton.runtime.errors import headline, refusal, warn
 
-__all__ = [
-    "BY_8",
-    "BY_16",
-    "DIVISIBLE",
-    "ONE",
-    "PLAIN",
-    "Binder",
-    "Bound",
-    "Place",
-]
+# What may be passed for a parameter, by its declared type: the one table that every check of a call is made from.
+#
+# The slow path (below) adds the messages, the fast path (``fast_path.py``) puts them into its table,
+# and a tracer (``trace/dynamo.py``) guards on the ranges.
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one parameter takes.
+
+    ``dtypes`` of a tensor, by name; ``low`` and ``high``: the least and the largest number or address; ``divisor``:
+    what the declaration promises it to be a multiple of; ``rounding``: what a floating number goes through first.
+    """
+
+    kind: Literal["pointer", "int", "uint", "float", "bool"]
+    dtypes: tuple[torch.dtype, ...] = ()
+    low: int = 0
+    high: int = 0
+    divisor: int = 1
+    rounding: Callable[[float], float] | None = None
+
+
+def rule_of(parameter: Parameter) -> Rule:
+    """The rule of a parameter's declaration."""
+    type_ = parameter.type
+    if isinstance(type_, PointerType):
+        dtypes = tuple(sorted(_dtypes_of(type_.element), key=str))
+        return Rule("pointer", dtypes, 0, (1 << 64) - 1, max(1, parameter.aligned))
+    assert isinstance(type_, ScalarType)
+    if type_.kind == "float":
+        return Rule("float", rounding=_ROUNDINGS.get(type_.word))
+    if type_.kind == "bool":
+        return Rule("bool")
+    # A negative number for an unsigned type is taken as C does.
+    low = -(1 << type_.bits - 1)
+    high = (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
+    return Rule(type_.kind, (), low, high, max(1, parameter.multiple_of))
+
+
+_INTEGERS: Final[Mapping[int, tuple[torch.dtype, ...]]] = {
+    8: (torch.int8, torch.uint8, torch.bool),
+    16: (torch.int16, torch.uint16),
+    32: (torch.int32, torch.uint32),
+    64: (torch.int64, torch.uint64),
+}
+
+
+def _dtypes_of(element: ScalarType | PointerType) -> tuple[torch.dtype, ...]:
+    """Width and kind must match; signedness need not, and a bool is an 8-bit integer."""
+    if isinstance(element, PointerType):
+        return _INTEGERS[64]
+    return (getattr(torch, element.torch),) if element.is_float else _INTEGERS[max(8, element.bits)]
+
+
+def _to_half(value: float) -> float:
+    """Rounded to half as C does; what is too large becomes infinite."""
+    try:
+        return float(struct.unpack("<e", struct.pack("<e", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _to_bfloat16(value: float) -> float:
+    """Rounded to nearest, ties to even. (Triton's launchers cut the low bits off.)"""
+    try:
+        (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    if value == value:
+        bits = bits + 0x7FFF + (bits >> 16 & 1)
+    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
+
+
+_ROUNDINGS: Final[Mapping[str, Callable[[float], float]]] = {"half": _to_half, "bfloat16": _to_bfloat16}
+
 
 PLAIN: Final = 0
 BY_16: Final = 1
@@ -94,9 +161,9 @@ class Binder:
         """Which launch values break a promise, by position, and what they were to be multiples of."""
         return {at: number for at, number in self._promised if values[at] % number}
 
-    def place(self, position: int) -> Place:
+    def place(self, position: int) -> ArgumentPlace:
         """The parameter at a 0-based position, as messages name it."""
-        return Place(self.kernel, position + 1, self.parameters[position])
+        return ArgumentPlace(self.kernel, position + 1, self.parameters[position])
 
     def position(self, name: str) -> int | None:
         """The 0-based position of a parameter, by the user's name for it."""
@@ -119,7 +186,7 @@ class Binder:
         raise refusal(message, "TC501", help_)
 
     def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
-        seen: tuple[Place, torch.device] | None = None
+        seen: tuple[ArgumentPlace, torch.device] | None = None
         for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True)):
             if not isinstance(parameter.type, PointerType) or not isinstance(argument, torch.Tensor):
                 continue
@@ -136,7 +203,7 @@ class Binder:
         raise AssertionError("devices differed a moment ago")
 
 
-class Place:
+class ArgumentPlace:
     """One parameter of one kernel, as messages name it; its ``position`` counts from 1."""
 
     def __init__(self, kernel: str, position: int, parameter: Parameter) -> None:
@@ -150,7 +217,7 @@ class Place:
         raise refusal(f"{self} {what}", code, help)
 
 
-def _checker(parameter: Parameter, place: Place) -> Checker:
+def _checker(parameter: Parameter, place: ArgumentPlace) -> Checker:
     match parameter.type:
         case PointerType():
             return _pointer(parameter, place)
@@ -167,7 +234,7 @@ def _checker(parameter: Parameter, place: Place) -> Checker:
 _ABSENT: Final[Checked] = (0, BY_16, None)
 
 
-def _pointer(parameter: Parameter, place: Place) -> Checker:
+def _pointer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     assert isinstance(parameter.type, PointerType)
     accepted = frozenset(rule_of(parameter).dtypes)
 
@@ -194,7 +261,7 @@ _is_wrapped: Final[Any] = torch._C._functorch.is_functorch_wrapped_tensor
 _unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
 
 
-def _address_of(tensor: torch.Tensor, place: Place) -> int:
+def _address_of(tensor: torch.Tensor, place: ArgumentPlace) -> int:
     try:
         address = tensor.data_ptr()
     except RuntimeError:
@@ -222,7 +289,7 @@ def _address_of(tensor: torch.Tensor, place: Place) -> int:
     return address
 
 
-def _plain_address(value: object, place: Place) -> int:
+def _plain_address(value: object, place: ArgumentPlace) -> int:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
         if 0 <= value < 1 << 64:
             return int(value)
@@ -234,13 +301,13 @@ def _plain_address(value: object, place: Place) -> int:
     )
 
 
-def _refuse_lazy(tensor: torch.Tensor, place: Place) -> NoReturn:
+def _refuse_lazy(tensor: torch.Tensor, place: ArgumentPlace) -> NoReturn:
     """Its memory holds other numbers than it stands for."""
     bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
     place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
 
-def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn:
+def _refuse_dtype(tensor: torch.Tensor, type_: object, place: ArgumentPlace) -> NoReturn:
     assert isinstance(type_, PointerType)
     element = type_.element
     wanted = "int64" if isinstance(element, PointerType) else element.torch
@@ -255,7 +322,7 @@ def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn
 # Scalars: Python and NumPy numbers, and tensors without axes.
 
 
-def _integer(parameter: Parameter, place: Place) -> Checker:
+def _integer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     type_ = parameter.type
     assert isinstance(type_, ScalarType)
     rule = rule_of(parameter)
@@ -279,7 +346,7 @@ def _integer(parameter: Parameter, place: Place) -> Checker:
     return check
 
 
-def _floating(parameter: Parameter, place: Place) -> Checker:
+def _floating(parameter: Parameter, place: ArgumentPlace) -> Checker:
     rounded = rule_of(parameter).rounding
 
     def check(value: Any) -> Checked:
@@ -294,7 +361,7 @@ def _floating(parameter: Parameter, place: Place) -> Checker:
     return check
 
 
-def _number(value: object, place: Place) -> int | float:
+def _number(value: object, place: ArgumentPlace) -> int | float:
     """A number of any make as a Python int, bool or float."""
     if isinstance(value, (int, float)):
         return value
@@ -314,7 +381,7 @@ def _number(value: object, place: Place) -> int | float:
     place.refuse(f"is {_shown(value)}, which is not a number", "TC504", "pass a Python number, or x.item()")
 
 
-def _whole(value: int | float, place: Place) -> int:
+def _whole(value: int | float, place: ArgumentPlace) -> int:
     if isinstance(value, int):
         return int(value)
     if not math.isfinite(value):
@@ -334,3 +401,96 @@ def _shown(value: object) -> str:
     except Exception:
         text = f"a {type(value).__name__}"
     return short(text)
+
+
+# What a kernel object does about a promise that a launch breaks.
+#
+# ``__multipleof(n)`` and ``__aligned(n)`` are promises of the author that old programs break all the time, and
+# were right (docs/language.md). So a launch that breaks one runs the translation without it (``Plan.without``),
+# and the kernel object warns of each parameter once; or, if it is strict, refuses the launch.
+
+
+STRICT_VARIABLE: Final = "PYTRITON_STRICT_PROMISES"
+
+
+class Promises:
+    """Tells of broken promises, for all plans of one kernel object."""
+
+    def __init__(self, strict: bool = False) -> None:
+        """``strict``, or PYTRITON_STRICT_PROMISES=1, refuses launches that break a promise."""
+        self.strict = strict or os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
+        self._told: set[str] = set()
+
+    def tell(self, place: ArgumentPlace, number: int, value: int | None = None) -> None:
+        """A parameter's argument, ``value`` if that is known, is not a multiple of ``number``.
+
+        Warns once for each parameter; raises LaunchError if strict.
+        """
+        name = place.parameter.name
+        if name in self._told and not self.strict:
+            return
+        if isinstance(place.parameter.type, PointerType):
+            where = "is at an address" if value is None else f"is at address {value:#x}"
+            what, code, attribute = f"{where}, which is not a multiple of {number}", "TC509", "__aligned"
+            cure = f"pass a tensor that starts at a multiple of {number} bytes"
+        else:
+            what = (
+                f"is not a multiple of {number}"
+                if value is None
+                else f"is {value}, which is not a multiple of {number}"
+            )
+            code, attribute, cure = "TC508", "__multipleof", f"pass a multiple of {number}"
+        cure = f"{cure}, or drop {attribute}({number}) from the source"
+        if self.strict:
+            raise LaunchError(headline(f"{place} {what}", code, cure))
+        self._told.add(name)
+        warn(headline(f"{place} {what}: the promise is dropped for this launch", code, cure))
+
+
+# Tensors whose elements do not lie in memory as their shape says, and a call that says nothing about it.
+#
+# A kernel gets addresses. Of the strides of a tensor it knows what the call passes as integers and defines. So a
+# call with ``x[::2]``, an expanded tensor, or a transposed one beside one that is not, and none of its strides
+# among the numbers, is most likely one that takes its elements for neighbours.
+
+
+def unexplained(arguments: Sequence[Any], numbers: Set[int]) -> int | None:
+    """The position of the first tensor that ``numbers`` do not account for; None if there is none.
+
+    It is not dense, or has other strides than another tensor of its shape; and none of them is a number. A stride
+    of 0 counts only where there is no other, and one of 1 never, as both are numbers for many reasons.
+    """
+    tensors = [(at, each) for at, each in enumerate(arguments) if isinstance(each, torch.Tensor)]
+    doubtful = ((at, each) for at, each in tensors if not each.is_contiguous())
+    for at, each in doubtful:
+        layout = _layout(each)
+        others = (_layout(other) for _, other in tensors if other.shape == each.shape)
+        steps = {stride for _, stride in layout if stride > 1} or {0}
+        if steps.isdisjoint(numbers) and (not _is_dense(layout) or any(layout != other for other in others)):
+            return at
+    return None
+
+
+def tell_of_strides(place: str, tensor: torch.Tensor, tell: Callable[[str, str, str], None]) -> None:
+    """The warning for it (TC527)."""
+    tell(
+        f"{place} has shape {tuple(tensor.shape)} and strides {tensor.stride()}, of which the call passes none: "
+        "elements are addressed as they lie in memory",
+        "TC527",
+        "pass it as .contiguous(), or pass its strides",
+    )
+
+
+def _layout(tensor: torch.Tensor) -> tuple[tuple[int, int], ...]:
+    """Size and stride of each axis along which there is a step to take."""
+    return tuple(axis for axis in zip(tensor.shape, tensor.stride(), strict=True) if axis[0] > 1)
+
+
+def _is_dense(layout: tuple[tuple[int, int], ...]) -> bool:
+    """Whether the elements fill a stretch of memory, in whatever order of the axes."""
+    wanted = 1
+    for size, stride in sorted(layout, key=lambda axis: axis[1]):
+        if stride != wanted:
+            return False
+        wanted *= size
+    return True

@@ -15,8 +15,6 @@ import torch
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.locks import Lock
 
-__all__ = ["Constants", "constant_arguments"]
-
 CPU: Final = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
 
 

@@ -17,10 +17,8 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
-
-__all__ = ["Tell", "check_gradients", "count_changes", "increment_version", "judge", "tell_once"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _AUTOGRAD: Final = _C.DispatchKey.AutogradFunctionality
@@ -31,11 +29,6 @@ increment_version: Final[Callable[[Iterable[torch.Tensor]], None]] = _C._increme
 
 Tell = Callable[[str, str, str], None]
 """Warns; takes what a refusal takes: the message, the code, the cure."""
-
-
-def tell_once(message: str, code: str, help: str) -> None:
-    """For calls without a kernel object, which says each code once."""
-    warn_once(headline(message, code, help))
 
 
 def count_changes(arguments: Sequence[Any], written: Iterable[int]) -> None:

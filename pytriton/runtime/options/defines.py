@@ -25,21 +25,6 @@ from pytriton.lang.numbers import plain_number
 from pytriton.runtime.errors import headline, refusal
 from pytriton.runtime.options.typos import misplaced
 
-__all__ = [
-    "DEFAULT_NUM_WARPS",
-    "Config",
-    "Define",
-    "Options",
-    "config",
-    "configs_of",
-    "define_of",
-    "defines_of",
-    "number_of",
-    "present_words",
-    "product",
-    "state_of_config",
-]
-
 Define = int | bool | float | str | torch.dtype
 
 DEFAULT_NUM_WARPS: Final = 4

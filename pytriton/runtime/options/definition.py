@@ -2,18 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import torch
 
-from pytriton.runtime.checks.mode import Check
-from pytriton.runtime.options.defines import Config, product
-from pytriton.runtime.options.heuristics import Heuristics
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.errors import LaunchError, Report, not_a_text
+from pytriton.lang.tokens import decode
+from pytriton.pipeline import Translation, translate_as
+from pytriton.runtime.checks.memory import Check
+from pytriton.runtime.errors import caller, refusal
+from pytriton.runtime.options.defines import Config, define_of, product
+from pytriton.settings import Settings
+from pytriton.source import Source
 
-__all__ = ["Definition", "PlanSettings"]
+# A source text and how it is to be translated: what a kernel object knows before any defines.
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A text, and what is asked of its translation beside a config."""
+
+    source: Source
+    settings: Settings = field(default_factory=Settings)
+
+    def translate(
+        self,
+        config: Config,
+        *,
+        checked: bool = False,
+        part: Literal["", "inspector", "executor"] = "",
+        on_cpu: bool = False,
+        traced: bool = False,
+    ) -> Translation:
+        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors and
+        copies of operands."""
+        settings = replace(
+            self.settings,
+            precision=config.precision,
+            fast_math=config.fast_math,
+            swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
+            num_stages=config.num_stages,
+            descriptors=config.descriptors and not checked,
+            packed=config.packed and not checked,
+            checked=checked,
+            part=part,
+            on_cpu=on_cpu,
+            traced=traced,
+        )
+        return translate_as(self.source, config.defines, settings)
+
+    def for_kernel(self, kernel: str | None) -> KernelText:
+        """The same text, for another of its kernels; None keeps the choice."""
+        return replace(self, settings=replace(self.settings, kernel=kernel)) if kernel else self
+
+
+def read_source(given: object, name: str | None) -> Source:
+    """What a user gave as source: text, bytes, or a path. Only an ``os.PathLike`` is a path.
+
+    A text without a name says where it was passed. Raises OSError for a path that cannot be read.
+    """
+    if isinstance(given, os.PathLike):
+        path = Path(given)
+        return decode(path.read_bytes(), name or str(path), Report())
+    origin = None if name else _shown_caller()
+    if isinstance(given, bytes):
+        return replace(decode(given, name or "<kernel>", Report()), origin=origin)
+    if isinstance(given, str):
+        return Source(given, name or "<kernel>", origin)
+    raise LaunchError(not_a_text(given))
+
+
+def _shown_caller() -> str:
+    path, line = caller()
+    return f"{os.path.basename(path)}:{line}"
+
+
+# Defines that a function computes from the arguments of a call: ``heuristics={'EVEN_K': fn}``.
+#
+# Each function gets a dict of the arguments by parameter name and of the candidate's defines, and runs once a
+# candidate and call. Its value becomes a define like any other, so it may choose an arm of an ``#if``.
+
+
+Heuristic = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Heuristics:
+    """The functions by the names of their defines. They run in order, each seeing the values before."""
+
+    functions: Mapping[str, Heuristic]
+
+    def __post_init__(self) -> None:
+        for name, function in self.functions.items():
+            if not callable(function):
+                raise refusal(
+                    f"heuristic '{name}' is {function!r}, which is not a function",
+                    "TC515",
+                    "give a function of a dict, as in {'EVEN_K': lambda args: args['K'] % args['TK'] == 0}",
+                )
+
+    def placeholders(self, config: Config) -> Config:
+        """The config with 1 for each value, to learn the names of the kernel's parameters."""
+        return replace(config, defines={**config.defines, **dict.fromkeys(self.functions, 1)})
+
+    def applied(
+        self, configs: Sequence[Config], names: Sequence[str], arguments: Sequence[Any]
+    ) -> tuple[Config, ...]:
+        """The configs for one call, with the computed values among their defines."""
+        return tuple(self._applied(config, names, arguments) for config in configs)
+
+    def _applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
+        known = {**dict(zip(names, arguments, strict=False)), **config.defines}
+        computed = {}
+        for name, function in self.functions.items():
+            computed[name] = known[name] = define_of(name, function(known))
+        return replace(config, defines={**config.defines, **computed})
+
+
+# Which era's constructor was called: positional arguments told apart by their types.
+#
+# 2019  kernel(src, ['C'])                       names of the outputs 2020  kernel(src, defines, num_warps) 2021
+# kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A constructor's arguments, whatever era wrote them."""
+
+    device: Any = None
+    defines: Mapping[str, Any] | None = None
+    num_warps: Any = None
+    autotune_configs: tuple[Any, ...] = ()
+    autotune_key: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+_2019: Final = ("outputs", "defines", "num_warps")
+_2020: Final = ("defines", "num_warps")
+_2021: Final = ("device", "defines", "num_warps", "autotune_configs", "autotune_key")
+
+
+_ORDERS: Final = "the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
+
+
+def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
+    """Positional and keyword arguments together; raises LaunchError if they do not fit any era."""
+    order = _order(positional)
+    if len(positional) > len(order):
+        raise refusal(
+            f"pytriton.kernel takes {len(order)} arguments after the source ({', '.join(order)}), "
+            f"not {len(positional)}",
+            "TC515",
+            _ORDERS,
+        )
+    for name, value in zip(order, positional, strict=False):
+        if keywords.get(name) not in (None, ()) and value is not None:
+            raise refusal(f"pytriton.kernel got '{name}' twice", "TC515")
+        if value is not None:
+            plain = tuple(value) if isinstance(value, list) and name != "num_warps" else value
+            keywords[name] = plain
+    given = Given(**keywords)
+    cure = _ORDERS if positional else "give defines={'TM': 64}"
+    if given.defines is not None and not isinstance(given.defines, Mapping):
+        raise refusal(f"defines must be a dict, not {given.defines!r}", "TC515", cure)
+    if positional and isinstance(given.num_warps, (str, torch.device, Mapping)):
+        raise refusal(f"num_warps is {given.num_warps!r}", "TC515", cure)
+    return given
+
+
+def _order(positional: tuple[Any, ...]) -> tuple[str, ...]:
+    if not positional or isinstance(positional[0], Mapping):
+        return _2020
+    first, second = (*positional, None)[:2]
+    if isinstance(first, (list, tuple)):
+        return _2019
+    if first is None and isinstance(second, (int, list)):
+        return _2020
+    return _2021
+
+
+def device_of(given: Any) -> torch.device | None:
+    """The constructor's device as torch knows it; None where none was given."""
+    if given is None or isinstance(given, torch.device):
+        return given
+    try:
+        return torch.device("cuda", given) if isinstance(given, int) else torch.device(given)
+    except (RuntimeError, TypeError) as error:
+        raise refusal(
+            f"{given!r} is not a device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +210,7 @@ class PlanSettings:
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
-    check: Check = None  # whether launches are checked for accesses outside: checks/mode.py
+    check: Check = None  # whether launches are checked for accesses outside: checks/memory.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,24 @@ from typing import Any, Final
 from pytriton.errors import closest
 from pytriton.lang.preprocess.structure import conditions
 from pytriton.runtime.errors import refusal
-from pytriton.runtime.options.call import called
 
-__all__ = ["judge_unused", "misplaced", "options_of"]
+# What a call of a kernel takes, for those who ask: ``inspect.signature``, ``help`` and editors.
+#
+# ``Kernel.__call__`` itself takes its keywords in one dictionary, which is faster than to name them.
+
+
+def called(
+    self: Any,
+    /,
+    *arguments: Any,
+    grid: Any = None,
+    defines: Mapping[str, Any] | None = None,
+    num_warps: Any = None,
+    num_stages: Any = None,
+    bench: Any = 0,
+    **more_defines: Any,
+) -> int | None:
+    """The signature of ``Kernel.__call__``."""
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -10,27 +10,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
+import torch
+from triton.runtime.errors import InterpreterError
+
+from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.checks.report import Stuck, findings, tell, tell_of_races
 from pytriton.runtime.compile.compiler import compile_kernel
+from pytriton.runtime.interpret.accesses import Launched, Racing
+from pytriton.runtime.interpret.interpreter import ONE, in_order, only
+from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
-from pytriton.runtime.launch.descriptors import fits_of
-from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
+from pytriton.runtime.launch.constants import CPU
+from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, fits_of, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
-from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.sweep.checked import Checked
-from pytriton.runtime.sweep.compiled import compiled_on
-from pytriton.runtime.sweep.on_cpu import OnCpu
-from pytriton.runtime.sweep.packing import Copies, copying
-
-__all__ = ["CPU", "Candidate", "Launch"]
-
-CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
+from pytriton.runtime.options.definition import KernelText
+from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
+from pytriton.runtime.sweep.copies import Copies, copying
 
 BinderFor = Callable[[Translation], Binder]
 
@@ -62,34 +64,26 @@ class Candidate:
         own = self.binder.own.parameters
         return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
 
-    def launch(
-        self,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory | None = None,
-    ) -> None:
-        """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
-        they are to be checked; raises LaunchError for a store outside."""
-        if device == CPU and math.prod(grid) > MOST_PROGRAMS:
-            refuse_count(self.translation.kernel, grid)
-        holds = self._fits is None or self._fits(grid, values)
-        if not holds or (memory is not None and self._copies is not None):
-            self._plain.launch(device, grid, values, specialization, memory)
+    def launch(self, asked: Prepared) -> None:
+        """Run it once; raises LaunchError for a store outside, where accesses are checked."""
+        memory, copies, run = asked.memory, self._copies, partial(self._run, asked)
+        if asked.device == CPU and math.prod(asked.grid) > MOST_PROGRAMS:
+            refuse_count(self.translation.kernel, asked.grid)
+        holds = self._fits is None or self._fits(asked.grid, asked.values)
+        if not holds or (memory is not None and copies is not None):
+            self._plain.launch(asked)
         elif memory is not None:
-            plain = partial(self.launch, device, grid, values, specialization)
-            self._checked.run(device, grid, values, specialization, memory, plain)
-        elif self._copies is None:
-            self._run(device, grid, specialization, values)
-        elif not self._copies.launch(device, grid, values, partial(self._run, device, grid, specialization)):
-            self._plain.launch(device, grid, values, specialization)
+            self._checked.run(asked, memory, partial(run, asked.values))
+        elif copies is None:
+            run(asked.values)
+        elif not copies.launch(asked.device, asked.grid, asked.values, run):
+            self._plain.launch(asked)
 
-    def _run(self, device: int, grid: Grid, specialization: tuple[int, ...], values: Sequence[Any]) -> None:
-        if device == CPU:
-            self._on_cpu.run(grid, values)
+    def _run(self, asked: Prepared, values: Sequence[Any]) -> None:
+        if asked.device == CPU:
+            self._on_cpu.run(asked.grid, values)
         else:
-            self.kernel_on(device, specialization)(grid, values)
+            self.kernel_on(asked.device, asked.specialization)(asked.grid, values)
 
     def copied(self, grid: Grid, values: Sequence[Any]) -> int:
         """How many bytes of copies it makes for such a launch; 0 where it makes none."""
@@ -147,7 +141,7 @@ class Candidate:
             return kernel.direct
 
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
-            self._plain.launch(device, grid, values, specialization)
+            self._plain.launch(Prepared(device, grid, values, specialization))
 
         return replace(kernel.direct, fits=self._fits, otherwise=otherwise)
 
@@ -158,7 +152,7 @@ class Candidate:
 
         def launched(*given: Any) -> None:
             grid, values = direct.asked(given, count)
-            self.launch(device, grid, values, specialization)
+            self.launch(Prepared(device, grid, values, specialization))
 
         return replace(direct, launch=launched)
 
@@ -187,21 +181,68 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Launch:
+class Launch(Prepared):
     """One launch, all decided."""
 
-    candidate: Candidate
-    device: int
-    grid: Grid
-    values: Sequence[Any]
-    specialization: tuple[int, ...]
-    memory: Memory | None = None  # what it may reach, if that is checked
+    candidate: Candidate = field(kw_only=True)
 
     def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.specialization, self.memory)
+        self.candidate.launch(self)
 
 
 @cache
 def _copier(width: int) -> Candidate:
     """The kernel that copies elements of so many bytes, one for all."""
     return Candidate(*copying(width), lambda made: Binder(made.kernel, made.parameters))
+
+
+# A launch that is looked at instead of made: on the CPU, on copies of the tensors.
+#
+# Input: a text, one point of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
+# LaunchError for its races.
+
+
+def copies(arguments: Sequence[Any]) -> list[Any]:
+    """The arguments with new tensors on the CPU, which share memory among each other as these do."""
+    storages: dict[int, torch.Tensor] = {}
+
+    def copied(argument: Any) -> Any:
+        if not isinstance(argument, torch.Tensor):
+            return argument
+        argument = argument.detach()
+        storage = argument.untyped_storage()
+        if storage.data_ptr() not in storages:
+            whole = torch.empty(0, dtype=torch.uint8, device=argument.device).set_(storage)
+            storages[storage.data_ptr()] = whole.to("cpu", copy=True)
+        memory = storages[storage.data_ptr()].untyped_storage()
+        place = argument.storage_offset(), argument.shape, argument.stride()
+        return torch.empty(0, dtype=argument.dtype).set_(memory, *place)
+
+    return [copied(argument) for argument in arguments]
+
+
+def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> bool:
+    """Run all programs of a launch on CPU memory, the last one first if ``turned``; raises LaunchError for races,
+    and for accesses outside. Whether another order may show more.
+
+    A program may wait for an earlier one: the reverse order ends at the first that does."""
+    made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
+    racing, launched = Racing(made.sites, grid), Launched(memory, {})
+    try:
+        OnCpu(made, text.source, racing).run(grid, launch.values, launched, in_order(grid, backwards=turned))
+    except LaunchError as error:
+        waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
+        if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
+            raise
+    tell(launched.found, memory, grid)
+    tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
+    return racing.atomics
+
+
+def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> Trace:
+    """Run one program of a launch on CPU memory; raises what its interpretation raises."""
+    made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
+    recorded, launched = Recorded(made.sites, made.steps), Launched(memory, {})
+    OnCpu(made, text.source, recorded).run(ONE, launch.values, launched, only(program, launch.grid))
+    notes = tuple(findings(launched.found, memory, launch.grid))
+    return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)

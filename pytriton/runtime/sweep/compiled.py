@@ -1,21 +1,56 @@
-"""A translation, compiled for one specialization and loaded onto one GPU."""
+"""A translation as it is launched: compiled for a GPU, interpreted on the CPU, or checked on either."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
 import torch
 from triton.runtime.driver import driver
-from triton.runtime.errors import OutOfResources
+from triton.runtime.errors import InterpreterError, OutOfResources
 
+from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
-from pytriton.runtime.compile.compiler import compile_kernel
-from pytriton.runtime.compile.failures import does_not_fit
-from pytriton.runtime.compile.triton_cache import usable_cache
-from pytriton.runtime.launch.device import DeviceKernel
-from pytriton.runtime.locks import check_not_forked
+from pytriton.runtime.checks.memory import (
+    Memory,
+    bounds,
+    filled,
+    forgotten,
+    found_in,
+    inspectable,
+    known_blocks,
+)
+from pytriton.runtime.checks.report import tell, tell_of_overlaps, tell_of_short_grid
+from pytriton.runtime.checks.shadow import tell_of_written
+from pytriton.runtime.compile.compiler import compile_kernel, usable_cache
+from pytriton.runtime.compile.failures import Generated, does_not_fit
+from pytriton.runtime.compile.load import load
+from pytriton.runtime.errors import warn_once
+from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
+from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.interpret.patches import Mends
+from pytriton.runtime.launch.arguments import BY_16
+from pytriton.runtime.launch.device import DeviceKernel, Grid
+from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
 
-__all__ = ["compiled_on"]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A launch: the arguments are checked, the grid has no zero. Device -1 is the CPU.
+
+    ``memory``: what its accesses may reach, if they are to be checked.
+    """
+
+    device: int
+    grid: Grid
+    values: Sequence[Any]
+    specialization: tuple[int, ...]
+    memory: Memory | None = None
 
 
 def compiled_on(
@@ -33,3 +68,170 @@ def compiled_on(
         return DeviceKernel(compiled, device, translation.parameters, [constexprs[name] for name in names])
     except OutOfResources as error:
         raise does_not_fit(error, translation.kernel) from error
+
+
+# A translation that the interpreter runs on CPU memory; an error there is told at the user's line.
+
+
+class OnCpu:
+    """``made`` is the translation of ``source``; ``accesses`` stand in for the helpers of checked code."""
+
+    def __init__(self, made: Translation, source: Source, accesses: CheckedAccesses | None = None) -> None:
+        self.made, self._source = made, source
+        self._module = load(made.function, made.text)
+        self._interpreted = Interpreted(
+            self._module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints
+        )
+
+    def run(
+        self, grid: Grid, values: Sequence[Any], launched: Launched | None = None, order: Mends | None = None
+    ) -> None:
+        """All programs of the grid, as ``Interpreted.run`` has it; raises PytritonError where it stops."""
+        try:
+            self._interpreted.run(grid, values, launched, order)
+        except InterpreterError as error:
+            memory = None if launched is None else launched.memory
+            raise Generated(self.made, self._module.path, self._source).stopped(error, memory) from error
+
+
+# One point of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
+#
+# Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which
+# no access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a
+# GPU an *inspector* runs first, a kernel that only computes where the accesses of the launch go. If all of them
+# are inside, the plain code does the work, or the *executor*, in which those accesses are checked of which the
+# inspector cannot tell; else the code in which all are. What that finds lies in a table, which is read after
+# the launch: that waits for it. While a CUDA graph is captured nobody can wait: all accesses are checked, and
+# the table of such a launch is read by the next launch of the kernel that is not captured.
+
+
+MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
+
+
+class Checked:
+    """The checked code of one config."""
+
+    def __init__(self, text: KernelText, config: Config) -> None:
+        self._text = text
+        self._config = config
+        self._lock = Lock()
+        self._kernels: dict[tuple[str, int, tuple[int, ...]], DeviceKernel] = {}
+        self._captured: list[tuple[torch.Tensor, Memory, Grid]] = []
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Forget what lies on GPUs of the process that forked this one."""
+        self._kernels, self._captured = {}, []
+
+    def run(self, launch: Prepared, memory: Memory, plain: Callable[[], None]) -> None:
+        """Run all programs of the grid, and tell what was outside; raises LaunchError. ``plain`` is the same launch
+        unchecked."""
+        if launch.device < 0:
+            return self._interpret(launch.grid, launch.values, memory)
+        tell_of_overlaps(self._whole, memory)
+        if torch.cuda.is_current_stream_capturing():
+            return self._capture(launch, memory)
+        made = self._executor if self._is_inside(launch, memory) else self._whole
+        if made.sites:
+            table = self._table(made, launch, memory).to(f"cuda:{launch.device}")
+            self._start(made, launch, table)
+            tell(found_in(table.tolist(), made.sites), memory, launch.grid)  # this waits for the launch
+        else:
+            plain()
+        return self._tell_of_captured()
+
+    def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
+        made, launched = self._on_cpu.made, Launched(memory, {})
+        tell_of_overlaps(made, memory)
+        try:
+            self._on_cpu.run(grid, values, launched)
+        except PytritonError:
+            tell(launched.found, memory, grid)  # the cause, if there was one
+            raise
+        tell(launched.found, memory, grid)
+        tell_of_short_grid(made.sites, launched.last, memory, grid)
+        tell_of_written(launched.written, made.sites, launched.last, memory, grid)
+
+    @cached_property
+    def _on_cpu(self) -> OnCpu:
+        """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
+        made = self._text.translate(self._config, checked=True, on_cpu=True)
+        return OnCpu(made, self._text.source, CheckedAccesses(made.sites) if made.sites else None)
+
+    @cached_property
+    def _whole(self) -> Translation:
+        """The same for a GPU."""
+        return self._text.translate(self._config, checked=True)
+
+    @cached_property
+    def _inspector(self) -> Translation:
+        return self._text.translate(self._config, checked=True, part="inspector")
+
+    @cached_property
+    def _executor(self) -> Translation:
+        return self._text.translate(self._config, checked=True, part="executor")
+
+    def _is_inside(self, launch: Prepared, memory: Memory) -> bool:
+        """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
+        made = self._inspector
+        if made.inspected is None or not inspectable(made.inspected, made.sites, memory):
+            return False
+        limits = torch.tensor(bounds(made.inspected, memory), dtype=torch.int64)
+        table = limits.to(f"cuda:{launch.device}")
+        self._start(made, launch, table)
+        return not table[0].item()
+
+    def _capture(self, launch: Prepared, memory: Memory) -> None:
+        """A launch that becomes part of a graph: each replay fills the table anew."""
+        warn_once(_CAPTURED)
+        pinned = self._table(self._whole, launch, memory).pin_memory()
+        table = torch.empty_like(pinned, device=f"cuda:{launch.device}")
+        table.copy_(pinned, non_blocking=True)
+        self._start(self._whole, launch, table)
+        with self._lock:
+            self._captured.append((table, memory.outlived(pinned), launch.grid))
+
+    def _table(self, made: Translation, launch: Prepared, memory: Memory) -> torch.Tensor:
+        rows = filled(made.sites, memory, partial(known_blocks, launch.device))
+        return torch.tensor(rows, dtype=torch.int64)
+
+    def _start(self, made: Translation, launch: Prepared, table: torch.Tensor) -> None:
+        kernel = self._kernel_of(made, launch.device, launch.specialization)
+        kernel(launch.grid, [*launch.values, table.data_ptr()])
+
+    def _tell_of_captured(self) -> None:
+        """What the last replay of each graph left; raises LaunchError."""
+        sites = self._whole.sites
+        for table, memory, grid in tuple(self._captured):
+            found = found_in(table.tolist(), sites)
+            forgotten(table, sites)  # told once a replay
+            tell(found, memory, grid)
+
+    def _kernel_of(self, made: Translation, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
+        """One of the translations, compiled; an inspector takes no more warps than its blocks fill."""
+        key = (made.text, device, specialization)
+        with self._lock:
+            if key not in self._kernels:
+                config = self._config
+                if made is self._inspector:
+                    size = max([size for site in made.sites for size in site.shape], default=1)
+                    config = replace(config, num_warps=max(1, min(8, size // MAX_ELEMENTS_PER_WARP)))
+                checked, kinds = with_table(made, specialization)
+                self._kernels[key] = compiled_on(checked, kinds, config, device, self._text.source)
+            return self._kernels[key]
+
+
+def with_table(
+    translation: Translation, specialization: tuple[int, ...]
+) -> tuple[Translation, tuple[int, ...]]:
+    """Checked code as it is compiled: its table is one more parameter, which is aligned."""
+    if translation.table is None:
+        return translation, specialization
+    parameters = (*translation.parameters, translation.table)
+    return replace(translation, parameters=parameters), (*specialization, BY_16)
+
+
+_CAPTURED = (
+    "memory checks of launches in a CUDA graph are read by the next launch of the kernel outside of a graph, "
+    "as a launch cannot be waited for while a graph is captured"
+)

@@ -8,7 +8,7 @@ an attribute of ``ROUTES``. There are two kinds of routes:
 * ``NativeRoute`` ends in ``jit_function[grid](...)``, or in a ``triton.autotune`` of it for a sweep. Inductor
   then sees a Triton kernel. It guesses the types of scalars from their values, so the generated module is
   loaded in a form that casts each scalar to its declared type first.
-* ``OpaqueRoute`` ends in an operator (``opaque.py``) whose body is the untraced call. It is taken wherever
+* ``OpaqueRoute`` ends in an operator (``recorded.py``) whose body is the untraced call. It is taken wherever
   the native form could differ from an untraced call in any bit.
 
 Tracers below Dynamo (``make_fx``, the functionalisation of AOTAutograd) walk the same way.
@@ -29,25 +29,45 @@ import torch
 import triton
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, get_proxy_mode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import refusal
-from pytriton.runtime.launch.rules import rule_of
+from pytriton.runtime.launch.arguments import rule_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.trace.native import change_operator, native_modules, with_point
-from pytriton.runtime.trace.opaque import ABSENT, Kind, opaque_operator
-from pytriton.runtime.trace.storage import is_whole
-from pytriton.runtime.tune.ranks import several_ranks
+from pytriton.runtime.trace.recorded import (
+    ABSENT,
+    Kind,
+    change_operator,
+    native_modules,
+    opaque_operator,
+    with_point,
+)
+from pytriton.runtime.tune.record import several_ranks
 
-__all__ = [
-    *("call_traced", "enrol", "is_dynamo_compiling", "is_jit_tracing", "is_recorded", "is_traced"),
-    "modes_active",
-]
+# Is a tensor all of its memory? Asked while a call is traced, with sizes that may be symbols.
+
+
+def is_whole(argument: Any) -> bool:
+    """Whether a written tensor is all of its memory, so that a copy of it holds all that a kernel may write."""
+    if not isinstance(argument, torch.Tensor):
+        return True
+    if isinstance(argument, FunctionalTensor):
+        argument = torch._from_functional_tensor(argument.elem)
+    if torch.compiler.is_dynamo_compiling():
+        return _fills_storage(argument)
+    # The question is no part of the graph; torch 2.13 would fail to write a product of three symbols into it.
+    with disable_proxy_modes_tracing():
+        return _fills_storage(argument)
+
+
+def _fills_storage(tensor: torch.Tensor) -> bool:
+    size: Any = tensor.untyped_storage().size()
+    return bool(tensor.numel() * tensor.dtype.itemsize == size)
 
 
 class _Routes:

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-__all__ = ["INSIDE", "Call", "Frame", "Noted", "Shapes", "inside", "unseen"]
-
 Frame = list[Any]
 
 
@@ -24,7 +22,7 @@ class Noted(Frame):
 
     __slots__ = ()
 
-    def note(self, kernel: Any, call: Call) -> None:
+    def note(self, kernel: Any, call: RequestedLaunch) -> None:
         """Called before a launch."""
 
 
@@ -34,7 +32,7 @@ class Shapes(Noted):
     __slots__ = ()
 
 
-class Call(NamedTuple):
+class RequestedLaunch(NamedTuple):
     """A launch as it was asked for."""
 
     arguments: tuple[Any, ...]

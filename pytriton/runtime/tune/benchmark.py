@@ -18,13 +18,11 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.runtime.launch.constants import CPU
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
-from pytriton.runtime.tune.cross_check import disagreeing
+from pytriton.runtime.sweep.candidate import Candidate, Launch
+from pytriton.runtime.tune.cross_check import Saved, disagreeing
 from pytriton.runtime.tune.race import race
-from pytriton.runtime.tune.snapshot import Saved
-
-__all__ = ["WRONG", "Deadline", "Measured", "bench", "may_measure", "milliseconds_on_gpu", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 

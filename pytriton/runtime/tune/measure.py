@@ -3,8 +3,7 @@
 Input: candidates, and the call. Output: for each that can be launched its milliseconds, or the reason why it has
 none, and the finalists; the others are dropped from the sweep. They are compiled in parallel, and what is compiled
 is launched while the rest is still compiled. Invariant: what the kernel writes holds afterwards what it held
-before. What is stored, shared between ranks or chosen is the business of ``tuner.py``; the stopwatch stands in
-``benchmark.py``.
+before. ``tuner.py`` stores and chooses; the stopwatch is in ``benchmark.py``.
 """
 
 from __future__ import annotations
@@ -12,29 +11,110 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
+
+from triton.runtime.driver import driver
 
 from pytriton.errors import PytritonError
+from pytriton.pipeline import Translation
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.device import Grid, sizes_of
+from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate, Launch
-from pytriton.runtime.sweep.feasibility import limits_of, spills, too_large
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Measured, time_all
+from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
 from pytriton.runtime.tune.progress import Progress
-from pytriton.runtime.tune.snapshot import Saved, Written, save
 
-__all__ = ["Call", "grid_of", "measure", "save_written", "written_by"]
+# Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends seconds on each: 1.3 to
+# 6.5 for tiles of 256 x 256 of examples/dot.py, 0.4 to 0.6 for those that fit (sm_90, two cores).
+#
+# Three bounds, each of which holds for Triton 3.6 to 3.9 on NVIDIA GPUs from sm_80 on
+# (tests/runtime/sweep/test_feasibility.py compares them with what the compiler allocates):
+#
+# * a program has ``32 * num_warps`` threads;
+# * a loop keeps the tiles that it loads for its matrix products in shared memory, and once more for each stage
+#   beyond the second. That it loads them ahead at all is certain for elements of four bytes; for narrower ones
+#   only where a variant that was compiled already shows it;
+# * sums of 32-bit products that a loop carries stand in registers. Where they alone take more than there are the
+#   kernel would run, from memory, many times slower; such points are left out if others remain.
+
+
+_WARP: Final = 32  # threads
+_REGISTERS: Final = 255  # of 32 bits, a thread
+_DEFAULT_STAGES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Limits:
+    """What a GPU gives one program: bytes of shared memory, threads."""
+
+    shared: int
+    threads: int = 1024
+
+
+def limits_of(device: int) -> Limits | None:
+    """Those of a CUDA device; None where the bounds say nothing."""
+    target = driver.active.get_current_target()
+    if target.backend != "cuda" or target.arch < 80:
+        return None
+    return Limits(driver.active.utils.get_device_properties(device)["max_shared_mem"])
+
+
+def too_large(
+    translation: Translation, config: Config, limits: Limits, compiled: Mapping[Config, int]
+) -> str:
+    """Why a point cannot fit; empty where nothing proves it.
+
+    ``compiled`` holds the bytes of shared memory of points that were compiled, for this device and arguments.
+    """
+    threads = _WARP * config.num_warps
+    if threads > limits.threads:
+        return f"it needs {threads} threads, but the device has {limits.threads}"
+    needed = translation.traits.tiles.loaded * _copies(translation, config, compiled)
+    if needed > limits.shared:
+        return f"it needs at least {needed} of shared memory, but the device has {limits.shared}"
+    return ""
+
+
+def spills(translation: Translation, config: Config) -> str:
+    """Why a point would keep its sums in memory; empty where nothing proves it."""
+    needed = translation.traits.tiles.summed // (_WARP * config.num_warps)
+    return (
+        f"its sums need {needed} registers per thread, but there are {_REGISTERS}"
+        if needed > _REGISTERS
+        else ""
+    )
+
+
+def _copies(translation: Translation, config: Config, compiled: Mapping[Config, int]) -> int:
+    """How often the tiles stand in shared memory at least."""
+    copies = max(1, _stages(config) - 1)
+    ahead = translation.traits.tiles.width >= 4 or any(
+        shared >= 2 * translation.traits.tiles.loaded > 0
+        for other, shared in compiled.items()
+        if _stages(other) >= _DEFAULT_STAGES and _alike(other, config)
+    )
+    return copies if ahead else 1
+
+
+def _stages(config: Config) -> int:
+    return _DEFAULT_STAGES if config.num_stages is None else config.num_stages
+
+
+def _alike(one: Config, other: Config) -> bool:
+    """Whether two points are the same but for their stages and the order of their programs."""
+    return replace(one, num_stages=None, swizzle=0) == replace(other, num_stages=None, swizzle=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TunedCall:
     """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``asked`` are grids that are
     known, as a callable is called once a candidate."""
 
@@ -63,7 +143,7 @@ def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
 def measure(
     candidates: Sequence[Candidate],
     sweep: Sweep,
-    call: Call,
+    call: TunedCall,
     progress: Progress,
     rounds: int,
     over: Callable[[], bool],
@@ -82,7 +162,7 @@ def measure(
 
 
 def _launches(
-    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
+    candidates: Sequence[Candidate], sweep: Sweep, call: TunedCall, progress: Progress
 ) -> Iterator[Launch]:
     """What can be launched of these candidates, in their order, each as soon as it is compiled; the others are
     dropped from the sweep."""
@@ -104,11 +184,11 @@ def _launches(
             sweep.dropped[candidate.config] = refusal(reason, "TC531")
             progress.tell(candidate.config, reason)
         elif sizes is not None:
-            yield Launch(candidate, call.device, sizes, values, specialization)
+            yield Launch(call.device, sizes, values, specialization, candidate=candidate)
 
 
 def _fitting(
-    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
+    candidates: Sequence[Candidate], sweep: Sweep, call: TunedCall, progress: Progress
 ) -> list[Candidate]:
     """The candidates less those that arithmetic proves too large; those are dropped without compiling."""
     limits = limits_of(call.device)
@@ -164,14 +244,18 @@ def save_written(
     for candidate in candidates:
         for buffer in candidate.binder.buffers:
             if buffer.name in candidate.translation.writes:
-                written.append(Written(constants.on(device, buffer.name, buffer.buffer), buffer))
+                written.append(WrittenArgument(constants.on(device, buffer.name, buffer.buffer), buffer))
     return save(written, device)
 
 
-def written_by(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[Written]:
+def written_by(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[WrittenArgument]:
     """The arguments through which one of these candidates writes; constant buffers are none."""
     positions = {
         candidate.binder.position(name) for candidate in candidates for name in candidate.translation.writes
     }
     pairs = zip(arguments, candidates[0].binder.parameters, strict=False)
-    return [Written(argument, parameter) for at, (argument, parameter) in enumerate(pairs) if at in positions]
+    return [
+        WrittenArgument(argument, parameter)
+        for at, (argument, parameter) in enumerate(pairs)
+        if at in positions
+    ]

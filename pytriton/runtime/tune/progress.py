@@ -15,10 +15,8 @@ from typing import Any, Final, TextIO
 
 from pytriton.progress import PROGRESS_VARIABLE, bar
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.show.named import settings_of, varied_in
+from pytriton.runtime.show import settings_of, varied_in
 from pytriton.runtime.tune.record import Question
-
-__all__ = ["Progress", "pinning"]
 
 _WIDTH: Final = 100  # characters of a point; what is longer is cut
 

@@ -12,13 +12,11 @@ counts is the ratio of two points *of one round*, over many rounds:
 * A point drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
   ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree
   one decides about points that are 16 % slower, and ten about those that are 2 % slower.
-* The race ends when one is left, or all that are left are surely within ``MATTERS`` of the best, or it has taken
-  its time. Of those within ``CLOSE`` the cheapest is the choice: it is the fastest as far as can be told, and
-  leaves more room to whatever else runs.
-* What was seen before the GPU was under load for ``_WARM`` milliseconds drops points but does not choose.
+* The race ends when one is left, or it has taken its time. Of those within ``CLOSE`` the cheapest is the choice: it
+  is the fastest as far as can be told, and leaves more room to whatever else runs.
 
-The times that are given are those of the last rounds: a point that dropped out has the choice's time, times the
-ratio that was seen when both still ran. So all of them can be compared.
+The times that are given can be compared: that of the choice is its median, that of any other is this times the
+ratio of both in the rounds that they shared.
 """
 
 from __future__ import annotations
@@ -30,23 +28,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["CLOSE", "MATTERS", "MAX_ROUNDS", "SCREENING", "Outcome", "race"]
-
 T = TypeVar("T")
 _Round = Mapping[T, float]  # the logarithm of each one's milliseconds
 
 CLOSE: Final = 0.005  # a difference that is no reason to take a more expensive point
-MATTERS: Final = 0.01  # a difference that is worth another round
 
 MAX_ROUNDS: Final = 24
 SCREENING: Final = 5  # rounds that find the best few; no race is shorter for want of time
 _MAX_FINALISTS: Final = 8  # after SCREENING rounds
 _SURE: Final = 2.5
 _FIRST_ERROR: Final = 0.06
-# Milliseconds: of one turn, of a load after which clocks are settled, of a race and of each point in it (beside
-# twice what the first round took).
+# Milliseconds: of one turn, of a race and of each point in it (beside twice what the first round took).
 _TURN: Final = 3.0
-_WARM: Final = 150.0
 _RACE: Final = 300.0
 _RACE_OF_EACH: Final = 15.0
 _MIN_LAUNCHES: Final = 3  # of one turn: the median of three is not moved by one that was disturbed
@@ -77,7 +70,7 @@ def race(
     """
     draw = random.Random(0)
     history: list[_Round[T]] = []
-    field, settled, load, enough, count = list(points), 0, 0.0, math.inf, _MIN_LAUNCHES
+    field, load, enough, count = list(points), 0.0, math.inf, _MIN_LAUNCHES
     while True:
         turns: dict[T, float] = {}
         for point in draw.sample(field, len(field)):
@@ -88,25 +81,22 @@ def race(
         load += count * sum(map(math.exp, turns.values()))
         if len(history) == 1:
             enough = 2 * load + _RACE + _RACE_OF_EACH * len(points)
-        if not settled and load > _WARM:
-            settled = len(history) - 1
-        behind = _behind([point for point in field if point in turns], history[settled:])
+        behind = _behind([point for point in field if point in turns], history)
         field = sorted(
             (point for point in behind if _may_be_best(*behind[point])), key=lambda p: behind[p][0]
         )
-        if len(history) - settled >= SCREENING:
+        if len(history) >= SCREENING:
             field = field[:_MAX_FINALISTS]
         best = math.exp(turns[field[0]])
         tell(len(field), best)
         late = load > enough and len(history) >= SCREENING
-        decided = all(sum(behind[point]) <= MATTERS for point in field)
-        if decided or late or len(history) >= rounds or over():
+        if len(field) == 1 or late or len(history) >= rounds or over():
             break
         count = min(_MAX_LAUNCHES, max(_MIN_LAUNCHES, round(_TURN / best)))
     field = field[:_MAX_FINALISTS]
     choice = min((point for point in field if behind[point][0] <= CLOSE), key=cost)
     field.sort(key=lambda point: (point is not choice, behind[point][0]))
-    return Outcome(_times(history, settled, field), field)
+    return Outcome(_times(history, field[0]), field)
 
 
 def _behind(field: Sequence[T], rounds: Sequence[_Round[T]]) -> dict[T, tuple[float, float]]:
@@ -127,13 +117,11 @@ def _may_be_best(mean: float, error: float) -> bool:
     return mean - error <= CLOSE
 
 
-def _times(history: Sequence[_Round[T]], settled: int, field: Sequence[T]) -> dict[T, float]:
-    """The choice's time in the rounds that count, and those of the others by their ratios to it."""
-    choice = field[0]
-    scale = statistics.fmean(turns[choice] for turns in history[settled:])
+def _times(history: Sequence[_Round[T]], choice: T) -> dict[T, float]:
+    """The choice's median, and the times of the others by their ratios to it."""
+    scale = statistics.median(turns[choice] for turns in history)
     times: dict[T, float] = {}
     for point in history[0]:
-        shared = [turns for turns in history[settled if point in field else 0 :] if point in turns]
-        ratio = statistics.fmean(turns[point] - turns[choice] for turns in shared)
-        times[point] = math.exp(scale + ratio)
+        ratios = (turns[point] - turns[choice] for turns in history if point in turns)
+        times[point] = math.exp(scale + statistics.fmean(ratios))
     return times

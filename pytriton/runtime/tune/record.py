@@ -1,4 +1,4 @@
-"""What tuning found, on disk: times for the next process, point by point, and choices that the user pins.
+"""What answers instead of a measurement: times on disk, choices that the user pins, and what other ranks chose.
 
 The *question* says all that a time depends on beside the point itself: the text, the GPU, the versions, the
 values of the arguments that call for new tuning, and what is compiled into the kernel of all others
@@ -20,8 +20,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,17 +30,12 @@ import triton
 
 from pytriton import __version__
 from pytriton.errors import TuneError
-from pytriton.runtime.compile.files import append_line, insisting
-from pytriton.runtime.compile.module_cache import load_bytes, store_bytes
+from pytriton.runtime.compile.module_cache import append_line, insisting, load_bytes, store_bytes
 from pytriton.runtime.errors import headline, warn_once
 from pytriton.runtime.options.defines import Config, present_words
-from pytriton.runtime.options.source_text import KernelText
-
-__all__ = [
-    *("Found", "Known", "Question", "ask", "code_of"),
-    *("keep", "recall"),
-    *("pin", "pinned", "replaying"),
-]
+from pytriton.runtime.options.definition import KernelText
+from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.sweep import BEST_FEW, fastest
 
 FORCE_VARIABLE: Final = "PYTRITON_FORCE_TUNE"
 REPLAY_VARIABLE: Final = "PYTRITON_REPLAY"
@@ -84,7 +79,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Timing:
     """Of one point: its milliseconds and the digest of its code; or why it was dropped."""
 
     time: float | str
@@ -140,14 +135,58 @@ def device_name(index: int) -> str:
 # Times.
 
 
-@dataclass(slots=True)
-class Known:
-    """Of the points of a sweep: what was found, the finalists if the sweep is decided (the choice first), and those
-    of other sweeps of the same text."""
+class Time(float):
+    """Milliseconds of a point. ``finalist``: whether it was timed to the end, as the choice was."""
 
-    found: dict[Config, Found] = field(default_factory=dict)
+    __slots__ = ("finalist",)
+    finalist: bool
+
+    def __new__(cls, milliseconds: float, finalist: bool) -> Time:
+        time = super().__new__(cls, milliseconds)
+        time.finalist = finalist
+        return time
+
+    def __reduce__(self) -> tuple[type[Time], tuple[float, bool]]:
+        return Time, (float(self), self.finalist)
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r} (finalist)" if self.finalist else float.__repr__(self)
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of the points of a sweep for one key, all times on one scale.
+
+    ``finalists`` if the sweep is decided, the choice first; ``others`` are those of other sweeps of the same text;
+    ``passing`` are reasons that may not hold the next time.
+    """
+
+    found: dict[Config, Timing] = field(default_factory=dict)
     finalists: list[Config] = field(default_factory=list)
     others: list[Config] = field(default_factory=list)
+    passing: dict[Config, str] = field(default_factory=dict)
+    launched: Candidate | None = None  # the first that could be: it serves where nothing can be measured
+
+    def times(self) -> dict[Config, float]:
+        """The milliseconds of those points that have any."""
+        return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
+
+    def best(self) -> list[Config]:
+        """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
+        return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
+
+    def decide(self, times: Mapping[Config, float]) -> None:
+        """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
+        that has an older time."""
+        self.finalists, before = list(times), self.times()
+        factor = next((times[config] / before[config] for config in times if config in before), 1.0)
+        for config in before:
+            self.found[config] = replace(self.found[config], time=before[config] * factor)
+
+    def timings(self) -> dict[Config, float | str]:
+        """As a user sees it."""
+        times = {config: Time(time, config in self.finalists) for config, time in self.times().items()}
+        return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +197,7 @@ class _Final:
     field: list[str]
 
 
-def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]) -> Known:
+def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]) -> Record:
     """What earlier processes found of these points, of which ``sweep`` are the user's; nothing where all is to be
     measured anew.
 
@@ -166,13 +205,13 @@ def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]
     among them: the best of many is the best of a few.
     """
     if os.environ.get(FORCE_VARIABLE, "") not in ("", "0"):
-        return Known()
+        return Record()
     stored, finals = _stored(question)
     named = {repr(point): point for point in points if repr(point) in stored}
     fields = [([named[name] for name in final.field if name in named], final.sweep) for final in finals]
     users = {repr(point) for point in sweep}
     decided = [finalists for finalists, about in fields if finalists and users.issubset(about)]
-    return Known(
+    return Record(
         {point: stored[name] for name, point in named.items()},
         decided[-1] if decided else [],
         [point for finalists, _ in fields for point in finalists],
@@ -180,7 +219,7 @@ def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]
 
 
 def keep(
-    question: Question, found: Mapping[Config, Found], sweep: Sequence[Config], finalists: Sequence[Config]
+    question: Question, found: Mapping[Config, Timing], sweep: Sequence[Config], finalists: Sequence[Config]
 ) -> None:
     """Store what was found, beside what is known of other points, and the finalists of a sweep that is decided; a
     directory that cannot be written is no error.
@@ -200,7 +239,7 @@ def keep(
     store_bytes(question.file_name, json.dumps({"check": _digest(body), **body}, indent=1).encode())
 
 
-def _stored(question: Question) -> tuple[dict[str, Found], list[_Final]]:
+def _stored(question: Question) -> tuple[dict[str, Timing], list[_Final]]:
     """What the file of a question holds; nothing if it is not complete."""
     content = load_bytes(question.file_name, _MAX_FILE_BYTES)
     try:
@@ -208,7 +247,8 @@ def _stored(question: Question) -> tuple[dict[str, Found], list[_Final]]:
         if body.pop("check") != _digest(body) or body["text"] != question.text:
             return {}, []
         entries = {
-            present_words(name): Found(entry["time"], entry["code"]) for name, entry in body["points"].items()
+            present_words(name): Timing(entry["time"], entry["code"])
+            for name, entry in body["points"].items()
         }
         finals = [
             _Final([*map(present_words, final["sweep"])], [*map(present_words, final["field"])])
@@ -311,3 +351,51 @@ def _read(path: Path) -> str:
     if len(content) > _MAX_FILE_BYTES:
         raise ValueError("it is too large")
     return content.decode("utf-8")
+
+
+# One choice for all ranks of ``torch.distributed``.
+#
+# Ranks that tune for themselves may find other configs the fastest, and then their sums are rounded in another
+# order. So the rank that is done first puts its choice into the store of the process group, and all others take
+# it; those that come later measure nothing.
+#
+# There is no collective, as a rank may never call a kernel that others tune: each rank tunes on its own GPU and
+# waits for none. What was chosen before ``init_process_group``, and what PYTRITON_REPLAY pins, stays as it is.
+
+
+_distributed: Final[Any] = torch.distributed
+
+
+def several_ranks() -> bool:
+    """Whether this process is one of several."""
+    return bool(
+        _distributed.is_available() and _distributed.is_initialized() and _distributed.get_world_size() > 1
+    )
+
+
+def agreed(question: Question, points: Iterable[Config], choice: Config | None = None) -> Config | None:
+    """What the first rank chose: ``choice``, if no other rank was faster. Unchanged
+    where there is one rank, or the store does not answer."""
+    if not several_ranks():
+        return choice
+    if os.environ.get("PYTRITON_TUNE_PATIENCE"):
+        warn_once("PYTRITON_TUNE_PATIENCE has no effect: no rank waits for measurements of another; unset it")
+    named = {repr(point): point for point in points}
+    key = _key(question, named)
+    try:
+        store = _distributed.distributed_c10d._get_default_store()
+        if choice is not None:
+            # Sets it if nothing is there, in one step, and gives what is there then.
+            answer = store.compare_set(key, "", repr(choice))
+        else:
+            answer = store.get(key) if store.check([key]) else b""
+    except (RuntimeError, ValueError) as error:  # the rank that keeps the store has ended
+        warn_once(f"pytriton cannot ask the other ranks what they chose: {error}")
+        return choice
+    return named.get(bytes(answer).decode(), choice)
+
+
+def _key(question: Question, named: Iterable[str]) -> str:
+    """The same on all ranks: neither the GPU's name nor the alignment of a rank's tensors is part of it."""
+    parts = [question.kernel, question.text, dict(question.fixed), dict(question.arguments), sorted(named)]
+    return f"pytriton/{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"

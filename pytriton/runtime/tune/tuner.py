@@ -5,7 +5,7 @@ tuning. Output: the candidate that serves this key from now on, and ``timings``,
 first of these that answers decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
 measurement.
 
-A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/variants.py``), there
+A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/sweep.py``), there
 are three: a short one of the user's points, a short one of its finalists and of the best with other stages, and one
 of the finalists of that and of the best in other orders. What is known already does not run again, except the best
 of it, which race against the new points. The last race alone chooses.
@@ -18,28 +18,27 @@ tried is in the ``Record``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
-from pytriton.runtime.compile.triton_cache import usable_cache
+from pytriton.runtime.compile.compiler import usable_cache
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import Bound
-from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.launch.descriptors import describes
+from pytriton.runtime.launch.constants import CPU, Constants
+from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.sweep.candidate import CPU, Candidate
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import (
+from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.sweep import (
     BEST_FEW,
     HOPELESS,
     LEAST_COPIED,
     STAGED,
+    Sweep,
     copied,
     fastest,
     ordered,
@@ -47,14 +46,14 @@ from pytriton.runtime.sweep.variants import (
     staged,
 )
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
-from pytriton.runtime.tune.measure import Call, grid_of, measure
+from pytriton.runtime.tune.measure import TunedCall, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
-from pytriton.runtime.tune.ranks import agree, agreed
 from pytriton.runtime.tune.record import (
-    Found,
-    Known,
     Question,
+    Record,
+    Timing,
+    agreed,
     ask,
     code_of,
     keep,
@@ -63,59 +62,8 @@ from pytriton.runtime.tune.record import (
     recall,
     replaying,
 )
-from pytriton.runtime.tune.together import Heat, race_together
-
-__all__ = ["Record", "Time", "Tuner"]
 
 _NOTHING: Final = "it launches nothing: a zero in its grid"
-
-
-class Time(float):
-    """Milliseconds of a point. ``finalist``: whether it was timed to the end, as the choice was."""
-
-    __slots__ = ("finalist",)
-    finalist: bool
-
-    def __new__(cls, milliseconds: float, finalist: bool) -> Time:
-        time = super().__new__(cls, milliseconds)
-        time.finalist = finalist
-        return time
-
-    def __reduce__(self) -> tuple[type[Time], tuple[float, bool]]:
-        return Time, (float(self), self.finalist)
-
-    def __repr__(self) -> str:
-        return f"{float(self)!r} (finalist)" if self.finalist else float.__repr__(self)
-
-
-@dataclass(slots=True)
-class Record(Known):
-    """What is known of the points for one key, all times on one scale. ``passing`` are reasons that may not hold
-    the next time."""
-
-    passing: dict[Config, str] = field(default_factory=dict)
-    launched: Candidate | None = None  # the first that could be: it serves where nothing can be measured
-
-    def times(self) -> dict[Config, float]:
-        """The milliseconds of those points that have any."""
-        return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
-
-    def best(self) -> list[Config]:
-        """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
-        return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
-
-    def decide(self, times: Mapping[Config, float]) -> None:
-        """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
-        that has an older time."""
-        self.finalists, before = list(times), self.times()
-        factor = next((times[config] / before[config] for config in times if config in before), 1.0)
-        for config in before:
-            self.found[config] = replace(self.found[config], time=before[config] * factor)
-
-    def timings(self) -> dict[Config, float | str]:
-        """As a user sees it."""
-        times = {config: Time(time, config in self.finalists) for config, time in self.times().items()}
-        return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
 
 
 class Tuner:
@@ -159,7 +107,7 @@ class Tuner:
             if device != CPU:  # there the interpreter runs, and its speed says nothing
                 check_not_forked(self._sweep.first.translation.kernel)
                 usable_cache()
-                call = Call(device, arguments, grid, self._constants, self._bind)
+                call = TunedCall(device, arguments, grid, self._constants, self._bind)
                 measuring = may_measure() and not self._prints()
                 question = self._question(key, call) if measuring or replaying() else None
                 chosen = None if question is None else self._pinned(question, call)
@@ -180,7 +128,7 @@ class Tuner:
             )
         return bool(first.prints)
 
-    def _question(self, key: tuple[Any, ...], call: Call) -> Question | None:
+    def _question(self, key: tuple[Any, ...], call: TunedCall) -> Question | None:
         """What is asked of earlier processes; None where an address decides, which the next one will not
         have."""
         first = self._sweep.first
@@ -192,12 +140,12 @@ class Tuner:
         specialization = call.specialization(first)
         return ask(self._sweep.text, kernel, self._sweep.configs, call.device, values, specialization)
 
-    def _pinned(self, question: Question, call: Call) -> Candidate | None:
+    def _pinned(self, question: Question, call: TunedCall) -> Candidate | None:
         """The candidate that the user's file pins; raises what stands against launching it."""
         choice = pinned(question, self._sweep.every_point())
         return None if choice is None else call.compiled(self._sweep.candidate(choice))
 
-    def _first_that_compiles(self, call: Call) -> Candidate:
+    def _first_that_compiles(self, call: TunedCall) -> Candidate:
         for candidate in self._sweep.translated():
             specialization = call.specialization(candidate)
             try:
@@ -209,7 +157,7 @@ class Tuner:
                 return candidate
         self._sweep.refuse_all()
 
-    def _tuned(self, question: Question | None, call: Call) -> Candidate | None:
+    def _tuned(self, question: Question | None, call: TunedCall) -> Candidate | None:
         """The fastest, of what earlier processes measured and of what is measured now; one for all ranks."""
         points = self._sweep.every_point()
         if question is not None:
@@ -230,12 +178,12 @@ class Tuner:
             return record.launched
         best = record.finalists[0]
         if question is not None:
-            common = agree(question, points, best)
-            best = common if self._still_serves(common, call) else best
+            common = agreed(question, points, best)
+            best = common if common and self._still_serves(common, call) else best
             pin(question, best)
         return self._sweep.candidate(best)
 
-    def _still_serves(self, config: Config, call: Call) -> bool:
+    def _still_serves(self, config: Config, call: TunedCall) -> bool:
         try:
             call.compiled(self._sweep.candidate(config))
         except PytritonError:
@@ -244,17 +192,15 @@ class Tuner:
 
     # Measuring.
 
-    def _fill(self, record: Record, question: Question | None, call: Call) -> None:
+    def _fill(self, record: Record, question: Question | None, call: TunedCall) -> None:
         """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
         users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
         progress = Progress(self._sweep.first.translation.kernel, users)
 
         def race(configs: Sequence[Config], rounds: int) -> None:
-            """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
-            earlier race have nobody to beat, or no time."""
+            """Nothing happens where the finalists of an earlier race have nobody to beat, or no time."""
             if configs and not (record.finalists and (len(configs) == 1 or over())):
-                run = partial(self._heat, call, progress, over)
-                self._take(record, race_together(question, configs, rounds, run))
+                self._race(configs, rounds, record, call, progress, over)
 
         copies = self._on_copies(call)
         missing = self._missing([*users, *copies], record)
@@ -272,44 +218,44 @@ class Tuner:
         if record.finalists:
             progress.end(record.finalists, record.times(), question)
 
-    def _heat(
-        self, call: Call, progress: Progress, over: Callable[[], bool], configs: Sequence[Config], rounds: int
-    ) -> Heat:
-        """Race these points, here and now."""
+    def _race(
+        self,
+        configs: Sequence[Config],
+        rounds: int,
+        record: Record,
+        call: TunedCall,
+        progress: Progress,
+        over: Callable[[], bool],
+    ) -> None:
+        """Race these points: their times and the finalists are in the record afterwards.
+
+        Raises TuneError where no candidate of any race is left.
+        """
         sweep = self._sweep
         drafted = map(sweep.candidate_or_drop, configs)
         entrants = [candidate for candidate in drafted if candidate is not None]
         measured = measure(entrants, sweep, call, progress, rounds, over)
-        heat = Heat(field=[candidate.config for candidate in measured.field])
-        for candidate in entrants:
-            config, result = candidate.config, measured.results.get(candidate, _NOTHING)
-            if config in sweep.dropped:
-                continue
-            heat.results[config] = result
-            if result != _NOTHING:
-                progress.tell(config, result, rounds > SCREENING and config in heat.field)
-        return heat
-
-    def _take(self, record: Record, heat: Heat) -> None:
-        """What a race found. Raises TuneError where no candidate of any race is left."""
-        for config in self._sweep.dropped:
+        for config in sweep.dropped:
             record.found.pop(config, None)
-        alive = [config for config, result in heat.results.items() if result != _NOTHING]
-        if not alive and record.launched is None:
-            self._sweep.refuse_all()
-        if record.launched is None:
-            record.launched = self._sweep.candidate(alive[0])
-        record.decide(
-            {config: time for config in heat.field if isinstance(time := heat.results[config], float)}
-        )
-        for config, result in heat.results.items():
-            self._note(record, self._sweep.candidate(config), result)
+        left = [candidate for candidate in entrants if candidate.config not in sweep.dropped]
+        results = {candidate: measured.results.get(candidate, _NOTHING) for candidate in left}
+        launched = [candidate for candidate in left if results[candidate] != _NOTHING]
+        if not launched and record.launched is None:
+            sweep.refuse_all()
+        record.launched = record.launched or launched[0]
+        timed = {each.config: results[each] for each in measured.field}
+        record.decide({config: time for config, time in timed.items() if isinstance(time, float)})
+        for candidate, result in results.items():
+            self._note(record, candidate, result)
+        for candidate in launched:
+            config = candidate.config
+            progress.tell(config, results[candidate], rounds > SCREENING and config in timed)
 
     def _note(self, record: Record, candidate: Candidate, result: float | str) -> None:
         """Put what was measured of a candidate into the record."""
         config, translation = candidate.config, candidate.translation
         if isinstance(result, float) or result == _NOTHING or result.endswith(f"[{WRONG}]"):
-            record.found[config] = Found(result, "" if result == _NOTHING else code_of(translation.text))
+            record.found[config] = Timing(result, "" if result == _NOTHING else code_of(translation.text))
         elif config not in record.found:
             record.passing[config] = result
         if isinstance(result, str) and result.endswith(f"[{WRONG}]"):
@@ -319,8 +265,7 @@ class Tuner:
 
     def _recalled(self, question: Question) -> Record:
         """What earlier processes found, if the best of it is still the code that it was."""
-        known = recall(question, self._sweep.configs, self._sweep.every_point())
-        record = Record(known.found, known.finalists, known.others)
+        record = recall(question, self._sweep.configs, self._sweep.every_point())
         for config in record.best()[:1]:
             candidate = self._sweep.candidate_or_drop(config)
             if candidate is None or code_of(candidate.translation.text) != record.found[config].code:
@@ -330,7 +275,7 @@ class Tuner:
     def _keep(self, question: Question, record: Record, complete: bool) -> None:
         """Store it; the finalists only if nothing is left that the next process could try."""
         reasons = self._sweep.reasons()
-        lasting = {config: Found(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
+        lasting = {config: Timing(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
         complete = complete and len(lasting) == len(reasons)
         found = {**lasting, **record.found}
         if found:
@@ -348,7 +293,7 @@ class Tuner:
         """All of pytriton's own variants of a point."""
         return own_points(candidate.config, candidate.translation, describes())
 
-    def _on_copies(self, call: Call) -> list[Config]:
+    def _on_copies(self, call: TunedCall) -> list[Config]:
         """The user's points on copies of operands, if those suit the call and are worth it."""
         first, grid = self._sweep.first, call.asked.get(self._sweep.first)
         for point in copied(first.config, first.translation):

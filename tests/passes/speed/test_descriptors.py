@@ -10,8 +10,7 @@ import torch
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import replaced, translate

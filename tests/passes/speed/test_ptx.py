@@ -23,7 +23,7 @@ from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText
 from pytriton.settings import Settings
 from pytriton.source import Source
 

@@ -7,8 +7,7 @@ import torch
 
 import pytriton
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import translate

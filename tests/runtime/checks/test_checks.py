@@ -261,8 +261,8 @@ class TestSwitches:
         monkeypatch.setenv("PYTRITON_CHECK", value)
         kernel = made()
         monkeypatch.setenv("PYTRITON_CHECK", "0")  # it was read when the object was made
-        assert kernel._checks.check == found
-        assert made(check=True)._checks.check is True
+        assert kernel._common.checks.check == found
+        assert made(check=True)._common.checks.check is True
 
     def test_wrong_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(LaunchError, match=r"check is 'yes' \[TC515\]"):
@@ -272,7 +272,7 @@ class TestSwitches:
             made()
 
     def test_travels_with_a_pickled_kernel(self) -> None:
-        assert pickle.loads(pickle.dumps(made(check="strict")))._checks.check == "strict"
+        assert pickle.loads(pickle.dumps(made(check="strict")))._common.checks.check == "strict"
 
     def test_the_text_that_is_shown_and_compiled_is_the_unchecked_one(self) -> None:
         assert made().source() == made(check=False).source() == made(check=True).source()

@@ -14,13 +14,12 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.pipeline import translate_as
-from pytriton.runtime.checks.memory import merged
+from pytriton.runtime.checks.memory import filled, found_in, merged
 from pytriton.runtime.checks.report import tell
-from pytriton.runtime.checks.table import filled, found_in
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.checked import with_table
+from pytriton.runtime.sweep.compiled import with_table
 from pytriton.settings import Settings
 from pytriton.source import Source
 

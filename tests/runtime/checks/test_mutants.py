@@ -20,13 +20,12 @@ import torch
 
 from pytriton.errors import CompileError, LaunchError
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.table import bounds, filled, found_in, inspectable
-from pytriton.runtime.checks.violation import Violation
+from pytriton.runtime.checks.memory import Violation, bounds, filled, found_in, inspectable
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.sweep import checked
+from pytriton.runtime.sweep import compiled
 from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.checked import with_table
+from pytriton.runtime.sweep.compiled import with_table
 from tests.runtime.checks.mutants import Mutant, mutants_of
 from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
@@ -42,17 +41,17 @@ MAX_STATEMENT_LINES = 8
 def noted() -> Iterator[dict[int, Violation]]:
     """What the checked launch in the body finds, by site."""
     found: dict[int, Violation] = {}
-    plain = checked.tell
+    plain = compiled.tell
 
     def tell(violations: Any, *more: Any) -> None:
         found.update(violations)
         plain(violations, *more)
 
-    checked.tell = tell  # type: ignore[assignment]
+    compiled.tell = tell  # type: ignore[assignment]
     try:
         yield found
     finally:
-        checked.tell = plain
+        compiled.tell = plain
 
 
 def launched(launch: Recorded, arena: Arena, check: bool) -> str:

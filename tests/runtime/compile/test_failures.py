@@ -13,9 +13,8 @@ from triton.runtime.errors import InterpreterError, OutOfResources
 import pytriton
 from pytriton.errors import CompileError, UnsupportedError
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.failures import Generated, does_not_fit
+from pytriton.runtime.compile.failures import Complaint, Generated, does_not_fit, understood
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.compile.mlir import Complaint, understood
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.options.defines import Config
 from pytriton.source import Source

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.errors import LaunchError
-from pytriton.runtime.compile import files, module_cache
+from pytriton.runtime.compile import module_cache
 from pytriton.runtime.compile.load import load
 
 TEXT = "import triton\n\n\n@triton.jit\ndef f(x):\n    pass\n"
@@ -253,7 +253,7 @@ class TestLeftovers:
 
     @pytest.fixture(autouse=True)
     def _first_use(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "_cleaned", set())
+        monkeypatch.setattr(module_cache, "_cleaned", set())
 
     def test_removed_by_the_next_writer(self, place: Path) -> None:
         place.mkdir(mode=0o700)
@@ -274,7 +274,7 @@ class TestLeftovers:
         self, place: Path, monkeypatch: pytest.MonkeyPatch, age: float, kept: bool
     ) -> None:
         """Also where the clock was moved: what claims to be from the future goes too."""
-        monkeypatch.setattr(files, "_lock", lambda handle: None)
+        monkeypatch.setattr(module_cache, "_lock_file", lambda handle: None)
         place.mkdir(mode=0o700)
         left = place / ".writing-1.py"
         left.write_text("")

@@ -13,10 +13,10 @@ import triton.language as tl
 from triton.runtime.jit import JITFunction
 
 import pytriton
-from pytriton.runtime.compile import exclusion
+from pytriton.runtime import locks
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.interpret.bfloat16 import bits_of
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.interpret.patches import bits_of
 from tests.runtime.kernels import ADD, binder, handmade
 from tests.work import PATIENCE
 
@@ -224,10 +224,10 @@ class TestThreads:
         entered = threading.Event()
 
         def compile_() -> None:
-            with exclusion.compiling():
+            with locks.compiling():
                 entered.set()
 
-        with exclusion.interpreting(), exclusion.interpreting():
+        with locks.interpreting(), locks.interpreting():
             thread = threading.Thread(target=compile_)
             thread.start()
             assert not entered.wait(0.05)
@@ -235,10 +235,10 @@ class TestThreads:
         assert entered.is_set()
 
     def test_compilers_do_not_wait_for_each_other(self) -> None:
-        with exclusion.compiling(), ThreadPoolExecutor(1) as pool:
+        with locks.compiling(), ThreadPoolExecutor(1) as pool:
 
             def compile_() -> bool:
-                with exclusion.compiling():
+                with locks.compiling():
                     return True
 
             assert pool.submit(compile_).result(PATIENCE)

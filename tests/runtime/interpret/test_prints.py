@@ -14,8 +14,8 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.lang.tree.formats import label_of, pieces
-from pytriton.runtime.gate import check_module
-from pytriton.runtime.interpret.prints import _formatted
+from pytriton.runtime.compile.load import check_module
+from pytriton.runtime.interpret.interpreter import _formatted
 
 ARGUMENTS = "int *Y, long *Z, half *X, bfloat16 *B, double d"
 

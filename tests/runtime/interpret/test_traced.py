@@ -10,9 +10,9 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.interpret.order import ONE, only
+from pytriton.runtime.interpret.interpreter import ONE, only
 from pytriton.runtime.interpret.traced import Trace
-from pytriton.runtime.sweep.examine import copies, traced
+from pytriton.runtime.sweep.candidate import copies, traced
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
 SUMS = """#define AT(r, k) (x + (r) * ldx + (k))

@@ -15,17 +15,15 @@ import triton
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.launch import descriptors, fast_path
+from pytriton.runtime.launch import device, fast_path
 from pytriton.runtime.launch import device as launch
 from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.launch.descriptors import fits_of
+from pytriton.runtime.launch.device import fits_of
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import own_points, users_point
+from pytriton.runtime.sweep.sweep import Sweep, own_points, users_point
 from pytriton.runtime.tune import tuner
 from pytriton.runtime.tune.record import Question, pin, pinned
 from pytriton.source import Source
@@ -290,8 +288,8 @@ class TestPoints:
     def test_which_gpus(self, backend: str, arch: Any, wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         target = triton.backends.compiler.GPUTarget(backend, arch, 32)
         active = type("Active", (), {"get_current_target": lambda self: target})()
-        monkeypatch.setattr(descriptors.driver, "_active", active)
-        assert descriptors.describes() is wanted
+        monkeypatch.setattr(device.driver, "_active", active)
+        assert device.describes() is wanted
 
     @pytest.mark.parametrize(
         "again",

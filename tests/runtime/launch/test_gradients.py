@@ -17,7 +17,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.launch.strides import unexplained
+from pytriton.runtime.launch.arguments import unexplained
 from pytriton.runtime.plan import Plan
 from tests.runtime.stand_in import standing_in, without_c
 

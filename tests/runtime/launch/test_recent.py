@@ -13,7 +13,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.launch import fast_path
-from pytriton.runtime.launch.recent import Recent, key_of
+from pytriton.runtime.launch.fast_path import Recent, key_of
 
 
 class ByKey:

@@ -12,7 +12,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.options.eras import by_era, device_of
+from pytriton.runtime.options.definition import by_era, device_of
 from tests.runtime.kernels import ADD
 
 N = 20

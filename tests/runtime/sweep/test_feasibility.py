@@ -11,7 +11,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.feasibility import Limits, spills, too_large
+from pytriton.runtime.tune.measure import Limits, spills, too_large
 from pytriton.source import Source
 from tests.runtime.tune.test_tune import FakeGpu, gpu
 

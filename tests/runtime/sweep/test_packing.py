@@ -17,12 +17,10 @@ from pytriton.lang.tree.typed import Declare, KernelDef
 from pytriton.passes.analysis.intervals import intervals
 from pytriton.runtime.launch.arguments import BY_16, PLAIN
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import copied, own_points, users_point
+from pytriton.runtime.sweep.sweep import Sweep, copied, own_points, users_point
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.passes.speed.test_packing import ANY_STRIDES, DEFINES, TEXT, TRANSPOSED_B, UP, changed

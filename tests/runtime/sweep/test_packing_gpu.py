@@ -9,7 +9,7 @@ import torch
 
 import pytriton
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.sweep.packing import Copies
+from pytriton.runtime.sweep.copies import Copies
 from tests.runtime.sweep.test_packing import GROUPED, cdiv, matmul_grouped, window
 
 pytestmark = pytest.mark.gpu

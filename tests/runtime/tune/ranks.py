@@ -8,10 +8,8 @@ compiled for sm_90 and never launched.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +24,8 @@ import pytriton
 from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune import benchmark, measure
-from pytriton.runtime.tune import tuner as tuner_module
-from pytriton.runtime.tune.measure import Call
-from pytriton.runtime.tune.ranks import agree, agreed
-from pytriton.runtime.tune.record import Found, Question, code_of, keep
-from pytriton.runtime.tune.snapshot import Saved
+from pytriton.runtime.tune.measure import TunedCall
+from pytriton.runtime.tune.record import Question, Timing, agreed, code_of, keep
 from pytriton.runtime.tune.tuner import Tuner
 
 SCALE = """\
@@ -41,7 +35,6 @@ __global__ void scale(float *y, float *x, int n) {
 }
 """
 Report = dict[str, Any]
-DIES, NEVER_CALLS = (os.environ.get(f"TEST_RANK_1_{what}") == "1" for what in ("DIES", "NEVER_CALLS"))
 
 
 def blocks(n: int) -> Callable[[Any], tuple[int]]:
@@ -64,7 +57,7 @@ def tuner_of(kernel: Any) -> Tuner:
 
 
 def question_of(tuner: Tuner, n: int, arguments: Sequence[Any]) -> Question:
-    question = tuner._question((0, n), Call(0, arguments, None, tuner._constants, tuner._bind))
+    question = tuner._question((0, n), TunedCall(0, arguments, None, tuner._constants, tuner._bind))
     assert question is not None
     return question
 
@@ -73,7 +66,7 @@ def record(tuner: Tuner, question: Question, times: Mapping[Config, float]) -> C
     """Leave these times for this rank alone; gives its choice."""
     code = {config: code_of(tuner._sweep.candidate(config).translation.text) for config in times}
     best = min(times, key=times.__getitem__)
-    found = {config: Found(time, code[config]) for config, time in times.items()}
+    found = {config: Timing(time, code[config]) for config, time in times.items()}
     keep(question, found, tuner._sweep.configs, [best])
     return best
 
@@ -124,7 +117,7 @@ def by_store(rank: int) -> Report:
     asked = [Question("k", "text", {}, f"GPU {rank}", {"n": n}, "abc"[rank % 3]) for n in range(50)]
     before = [repr(agreed(question, points)) for question in asked[:1]]
     torch.distributed.barrier()
-    chosen = [repr(agree(question, points, points[(at + rank) % 8])) for at, question in enumerate(asked)]
+    chosen = [repr(agreed(question, points, points[(at + rank) % 8])) for at, question in enumerate(asked)]
     torch.distributed.barrier()
     again = [repr(agreed(question, points)) for question in asked]
     other = repr(agreed(asked[0], points[1:]))  # another sweep of the same kernel
@@ -151,60 +144,6 @@ def measured(rank: int) -> Report:
     }
 
 
-def in_a_made_up_time(told: list[str]) -> None:
-    """Nothing is compiled or launched; each point takes what its config says, and a rank's clock is its own."""
-    luck = random.Random(torch.distributed.get_rank())
-    clock = luck.uniform(0.8, 1.25)
-
-    def milliseconds(launch: Any, saved: Any, cache: Any, count: int) -> list[float]:
-        told.append(repr(launch.candidate.config))
-        return [
-            clock * made_up_time(launch.candidate.config) * luck.uniform(0.99, 1.01) for _ in range(count)
-        ]
-
-    def first_launches(launches: Any, *_: Any) -> Any:
-        time.sleep(0.3)  # as long as compiling takes
-        return {launch.candidate: launch for launch in launches}, benchmark.Measured()
-
-    Candidate.kernel_on = lambda self, device, specialization: None  # type: ignore[method-assign, assignment, return-value]
-    benchmark._first_launches = first_launches
-    benchmark._milliseconds = milliseconds
-    benchmark._level_2_cache = lambda device: None
-    measure.save = lambda written, device: Saved(())  # type: ignore[assignment]
-    measure.limits_of = lambda device: None
-    tuner_module.describes = lambda: False
-    Candidate.shared_memory = lambda self, device: 0  # type: ignore[method-assign]
-    torch.cuda.device = lambda index: contextlib.nullcontext()  # type: ignore[assignment, misc]
-
-
-def made_up_time(config: Config) -> float:
-    tile, warps = int(str(config.defines["TILE"])), config.num_warps
-    return 1 + abs(tile - 128) / 256 + abs(warps - 2) / 10
-
-
-def shared(rank: int) -> Report:
-    """Nobody knows anything: the ranks compile and race the points together."""
-    on_no_gpu()
-    properties = SimpleNamespace(name="the GPU of all ranks", multi_processor_count=1)
-    torch.cuda.get_device_properties = lambda _: properties  # type: ignore[assignment]
-    told: list[str] = []
-    in_a_made_up_time(told)
-    store = torch.distributed.distributed_c10d._get_default_store()
-    if rank == 1 and NEVER_CALLS:
-        return {"timed": [], "chosen": None}
-    if rank == 1 and DIES:
-        benchmark._first_launches = lambda *_: store.set("it has a lot", "") or os._exit(0)
-    elif DIES:
-        store.wait(["it has a lot"])
-    elif not NEVER_CALLS:
-        torch.distributed.barrier()
-    tuner = tuner_of(pytriton.kernel(SCALE, {"TILE": [32, 64, 128, 256]}, [1, 2, 4]))
-    chosen = tuner.choose((0, 100), 0, [torch.ones(100), torch.ones(100), 100], (1,))
-    assert chosen is not None
-    times = {repr(config): time for config, time in tuner.timings.items()}
-    return {"timed": sorted(set(told)), "chosen": repr(chosen.config), "times": times}
-
-
 def doubled(kernel: Any, x: torch.Tensor) -> torch.Tensor:
     y = torch.empty_like(x)
     n = x.numel()
@@ -217,7 +156,6 @@ PROGRAMS: dict[str, Callable[[int], Report]] = {
     "late": late,
     "by_store": by_store,
     "measured": measured,
-    "shared": shared,
 }
 
 
@@ -236,21 +174,13 @@ def join(rank: int, ranks: int, directory: Path) -> None:
     torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
 
 
-def wait_for_the_living(rank: int, ranks: int, dead: Sequence[int]) -> None:
-    """Rank 0 keeps the store, so it ends last. A barrier would wait for the dead."""
-    store = torch.distributed.distributed_c10d._get_default_store()
-    store.set(f"ends/{rank}", "")
-    if rank == 0:
-        store.wait([f"ends/{other}" for other in range(ranks) if other not in dead])
-
-
 def main(program: str, rank: str, ranks: str, directory: str) -> None:
     join(int(rank), int(ranks), Path(directory))
     found: Report = {}
     for name in program.split():
         found |= PROGRAMS[name](int(rank))
     print(json.dumps(found), flush=True)
-    wait_for_the_living(int(rank), int(ranks), [1] if DIES else [])
+    torch.distributed.barrier()  # rank 0 keeps the store, so it ends last
     torch.distributed.destroy_process_group()
 
 

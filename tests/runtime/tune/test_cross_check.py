@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import disagreeing, may_compare
-from pytriton.runtime.tune.snapshot import Saved, Written, save
+from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, disagreeing, may_compare, save
 from tests.runtime.kernels import parameter
 
 N = 1000
@@ -24,7 +23,7 @@ class Runs:
         self, before: torch.Tensor, declared: str, **functions: Callable[[torch.Tensor], Any]
     ) -> None:
         self.memory = before.clone()
-        saved = save([Written(self.memory, parameter(declared))], -1)
+        saved = save([WrittenArgument(self.memory, parameter(declared))], -1)
         assert saved is not None
         self.saved: Saved = saved
         self.functions = functions
@@ -187,7 +186,14 @@ class TestNotJudged:
 def test_several_memories() -> None:
     """The first that differs is named; a pointer to pointers and memory without a type are compared as bytes."""
     x, y, z = torch.zeros(4), torch.zeros(4, dtype=torch.int64), torch.zeros(6, dtype=torch.uint8)
-    saved = save([Written(x, parameter("float* x")), Written(y, parameter("float** y")), Written(z)], -1)
+    saved = save(
+        [
+            WrittenArgument(x, parameter("float* x")),
+            WrittenArgument(y, parameter("float** y")),
+            WrittenArgument(z),
+        ],
+        -1,
+    )
     assert saved is not None
     assert [each.dtype for each in saved.memories] == [torch.float32, torch.int64, None]
 

@@ -17,7 +17,7 @@ import triton
 
 import pytriton
 from pytriton.errors import TuneError
-from pytriton.runtime.compile import files
+from pytriton.runtime.compile import module_cache
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
@@ -188,7 +188,7 @@ class TestRecall:
         question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
         old = record.recall(question, [BEST], [BEST]).found[BEST]
-        record.keep(question, {BEST: record.Found(old.time, "another")}, [], [])
+        record.keep(question, {BEST: record.Timing(old.time, "another")}, [], [])
         call(make())
         assert gpu.measured == [[16, 32, 64]] * 2
         call(make())
@@ -455,7 +455,7 @@ class TestReplay:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("builtins.open", lambda *given, **named: Full(io.FileIO(given[0], "a+")))
             with pytest.raises(OSError, match="No space left"):
-                files.append_line(file, b'{"choice": "b"}\n', lambda tail: True)
+                module_cache.append_line(file, b'{"choice": "b"}\n', lambda tail: True)
         assert file.read_bytes() == b'{"choice": "a"}\n'
 
     def test_a_directory(self, gpu: FakeGpu, file: Path) -> None:

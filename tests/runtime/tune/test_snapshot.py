@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from pytriton.runtime.tune import snapshot
-from pytriton.runtime.tune.snapshot import Saved, Written, save
+from pytriton.runtime.tune import cross_check
+from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
 
 
 def saved_of(*arguments: Any) -> Saved | None:
-    return save([Written(argument) for argument in arguments], -1)
+    return save([WrittenArgument(argument) for argument in arguments], -1)
 
 
 def test_restore() -> None:
@@ -97,7 +97,7 @@ def test_an_address_on_a_gpu(
 
     monkeypatch.setattr(torch.cuda, "memory_snapshot", lambda: SEGMENTS)
     monkeypatch.setattr(torch, "as_tensor", as_tensor)
-    found = snapshot._allocated_block(address)
+    found = cross_check._allocated_block(address)
     if wanted is None:
         assert found is None
         assert asked == []

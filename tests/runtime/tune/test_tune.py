@@ -24,11 +24,11 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate, Launch
-from pytriton.runtime.sweep.feasibility import Limits
 from pytriton.runtime.tune import benchmark, measure, record, tuner
 from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Deadline
+from pytriton.runtime.tune.cross_check import Saved
+from pytriton.runtime.tune.measure import Limits
 from pytriton.runtime.tune.race import MAX_ROUNDS
-from pytriton.runtime.tune.snapshot import Saved
 from tests.runtime.kernels import ADD
 from tests.work import PATIENCE
 
@@ -326,7 +326,7 @@ class TestTimeAll:
         return counts
 
     def measured(self, *tiles: int, budget: float | None = None) -> benchmark.Measured:
-        launches = [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+        launches = [Launch(0, (1, 1, 1), [], (), candidate=tile) for tile in tiles]  # type: ignore[arg-type]
         return benchmark.time_all(iter(launches), 0, Saved(()), MAX_ROUNDS, Deadline(budget))
 
     def test_hopeless_ones_have_one_turn(self, clock: dict[int, list[int]]) -> None:

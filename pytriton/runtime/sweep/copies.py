@@ -23,10 +23,9 @@ from pytriton.passes.analysis.intervals import Evaluator, Interval, intervals
 from pytriton.passes.speed.packing import ROW
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.options.definition import KernelText
+from pytriton.runtime.sweep.compiled import Prepared
 from pytriton.source import Source
-
-__all__ = ["WORDS", "Copies", "copying"]
 
 _BYTES: Final = 16  # what fast loads take at a time
 _MAX_INT: Final = 2**31 - 1
@@ -141,7 +140,7 @@ class Copies:
         sizes = (of.rows, of.columns, copy.height, copy.pitch, of.by_row, of.by_column)
         values, specialization, _ = copier.binder.bind((to, address, *sizes))
         grid = (-(-copy.pitch // _TILE), -(-copy.height // _TILE), 1)
-        copier.launch(device, grid, values, specialization)
+        copier.launch(Prepared(device, grid, values, specialization))
 
     def _sizes_of(
         self, grid: Grid, numbers: tuple[Any, ...]

@@ -1,0 +1,181 @@
+"""How a traced call of a kernel is recorded: as one operator of torch, or as a launch that Inductor knows."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import torch
+
+from pytriton.errors import CompileError
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter, Translation
+from pytriton.runtime.compile.specialize import pin_types
+from pytriton.runtime.launch.gradients import increment_version
+from pytriton.runtime.options.defines import Config, Options
+from pytriton.runtime.plan import Plan
+
+# A kernel call as one operator of torch: what a tracer records where it cannot see into the launch.
+#
+# ``torch.compile`` knows how to launch a ``@triton.jit`` function, but not everything that a Triton-C kernel may
+# ask for: CPU tensors, absent tensors, doubles, sweeps over texts that differ. Such a call is recorded as an
+# operator ``pytriton::<kernel>_<hash>``. Its schema says which tensors are written; its body makes the same call
+# as an untraced program, with all its checks and its tuning. The name depends on the contents only, so that
+# caches on disk find the operator again in the next process.
+
+
+NAMESPACE: Final = "pytriton"
+
+ABSENT: Final = "absent"
+# What is known of an argument while tracing: a tensor's dtype, device and whether it has no axes; the type of
+# a number; or ABSENT.
+Kind = tuple[torch.dtype, torch.device, bool] | type | str
+
+_NUMBERS: Final = {bool: "bool", int: "SymInt", float: "float"}
+
+_lock: Final = threading.Lock()
+_library: Final[Any] = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ignore[no-untyped-call]
+_operators: Final[dict[str, Any]] = {}
+
+
+def opaque_operator(plan: Plan, identity: str, kinds: Sequence[Kind]) -> Any:
+    """The overload for calls of this plan with such arguments, and the positions that it takes.
+
+    It takes the arguments that are not absent, and then three sizes of the grid for each config of the plan.
+    ``identity`` is a text that tells this plan from all others.
+    """
+    decides = f"{identity} {kinds} {plan.first.translation.text} {plan.written_positions}"
+    digest = hashlib.sha256(decides.encode()).hexdigest()[:16]
+    name = f"{plan.first.translation.function}_{digest}"
+    with _lock:
+        if name not in _operators:
+            _operators[name] = _define(name, plan, kinds)
+        return _operators[name]
+
+
+def _define(name: str, plan: Plan, kinds: Sequence[Kind]) -> Any:
+    tags = [torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides]
+    _library.define(name + _schema(plan, kinds), tags=tags)
+    _library.impl(name, _body(plan, kinds), "CompositeExplicitAutograd")
+    # A bare kernel call is nothing to autograd, traced or not.
+    _library.impl(name, torch.library.fallthrough_kernel, "Autograd")
+    torch.library.register_fake(f"{NAMESPACE}::{name}", lambda *_: None, lib=_library)
+    return getattr(getattr(torch.ops, NAMESPACE), name).default
+
+
+def _schema(plan: Plan, kinds: Sequence[Kind]) -> str:
+    written = plan.written_positions
+    taken = []
+    for at, (kind, parameter) in enumerate(zip(kinds, plan.first.binder.own.parameters, strict=True)):
+        if isinstance(kind, type):
+            taken.append(f"{_NUMBERS[kind]} p_{parameter.name}")
+        elif kind != ABSENT:
+            alias = f"(a{at}!)" if at in written else ""
+            taken.append(f"Tensor{alias} p_{parameter.name}")
+    return f"({', '.join([*taken, 'SymInt[] grids'])}) -> ()"
+
+
+def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
+    """The call as it would be untraced: absent arguments are None, each candidate gets its own grid."""
+    absent = [at for at, kind in enumerate(kinds) if kind == ABSENT]
+    index = {point_of(Options(config)): at for at, config in enumerate(plan.configs)}
+
+    def launch(*given: Any) -> None:
+        *taken, grids = given
+        arguments: list[Any] = list(taken)
+        for at in absent:
+            arguments.insert(at, None)
+
+        def grid(options: Options) -> tuple[int, ...]:
+            start = 3 * index[point_of(options)]
+            return tuple(grids[start : start + 3])
+
+        plan.call(arguments, tuple(grids) if len(index) == 1 else grid)
+
+    return launch
+
+
+def point_of(options: Options) -> Config:
+    """The point of a sweep that a grid function is asked for."""
+    return Config(dict(options.defines), options.num_warps, options.num_stages)
+
+
+# The form of a kernel that Inductor can launch: scalars are cast first; a sweep has one constexpr more.
+#
+# Where Dynamo or Inductor launch a kernel, they count no version of what it writes (runtime/launch/gradients.py).
+# An operator that does nothing but say that a tensor changes stands after such a launch. Where a graph is made
+# functional it leaves its input marked as changed, and is gone; so Inductor's code does not call it.
+
+
+@cache
+def change_operator() -> Any:
+    """``pytriton::change(Tensor(a!) x) -> ()``: counts as a change of ``x``, and leaves it as it is."""
+    _library.define("change(Tensor(a!) x) -> ()", tags=[torch.Tag.pt2_compliant_tag])
+    _library.impl("change", _count, "CompositeExplicitAutograd")
+    _library.impl("change", torch.library.fallthrough_kernel, "Autograd")
+    torch.library.register_fake("pytriton::change", lambda x: None, lib=_library)
+    change = torch.ops.pytriton.change.default
+    change.py_functionalize_impl(_mark_as_changed)
+    return change
+
+
+def _count(x: torch.Tensor) -> None:
+    increment_version((x,))
+
+
+def _mark_as_changed(context: Any, x: torch.Tensor) -> None:
+    context.replace(x, context.unwrap_tensors(x))
+    context.commit_update(x)
+    context.sync(x)
+
+
+def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | None:
+    """The candidates' modules if Inductor's launch of them is exact; else None.
+
+    It is for tensors of exactly the declared element types on one GPU, and numbers that it passes unrounded,
+    with one text for all candidates. Those of a sweep must write through their parameters only, as nothing else
+    is restored after measuring.
+    """
+    own = plan.first.binder.own
+    devices = {kind[1] for kind in kinds if isinstance(kind, tuple)}
+    if own is not plan.first.binder or len(devices) != 1 or next(iter(devices)).type != "cuda":
+        return None
+    if not all(_is_exact(param, kind) for param, kind in zip(own.parameters, kinds, strict=True)):
+        return None
+    try:
+        translations = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
+    except CompileError:
+        return None
+    if any(module.traits.described or module.traits.positive for module in translations):
+        return None  # that holds for some launches
+    if len(translations) > 1 and any(module.traits.strays for module in translations):
+        return None
+    return translations if len({(module.function, module.text) for module in translations}) == 1 else None
+
+
+def _is_exact(parameter: Parameter, kind: Kind) -> bool:
+    match parameter.type:
+        case PointerType(element=ScalarType() as element):
+            return isinstance(kind, tuple) and kind[0] == getattr(torch, element.torch)
+        case ScalarType(kind="bool"):
+            return kind is bool
+        case ScalarType(kind="float", bits=32):
+            return kind is float
+        case ScalarType(kind="int" | "uint"):
+            return kind is int
+    return False
+
+
+def with_point(module: Translation) -> tuple[str, str]:
+    """The text with one more constexpr, which nothing reads, and its name."""
+    name = "point"
+    while name in module.text:
+        name += "_"
+    start = module.text.index(f"def {module.function}(")
+    end = module.text.index("):\n", start)
+    before = module.text[:end].rstrip()
+    comma = "" if before.endswith((",", "(")) else ","
+    return f"{before}{comma} {name}: tl.constexpr{module.text[end:]}", name
