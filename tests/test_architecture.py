@@ -35,7 +35,18 @@ STAGES = (
         "emit",
         "pipeline",
     ),
-    *("fold", "gradient.derive", "compat", "runtime", "gradient", "operators", "legacy", "notebook", "port", "testing"),
+    *(
+        "fold",
+        "gradient.derive",
+        "compat",
+        "runtime",
+        "gradient",
+        "operators",
+        "legacy",
+        "notebook",
+        "port",
+        "testing",
+    ),
 )
 
 # What launches a backward; gradient/derive needs neither torch nor triton.
