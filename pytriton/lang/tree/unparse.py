@@ -44,7 +44,7 @@ Bound = tuple[str, int]  # a text, and how tightly it binds
 
 def element(expr: Expr) -> ElementType:
     """Of a value; nothing else can be written."""
-    return element_of(expr.type)  # type: ignore[arg-type]
+    return element_of(expr.type)
 
 
 def is_implicit(expr: Expr) -> bool:
