@@ -12,8 +12,7 @@ from pytriton.emit.conversions import as_type, place
 from pytriton.emit.functions import call
 from pytriton.emit.memory import atomic, load
 from pytriton.emit.numbers import bare, dtype, full, unspelled
-from pytriton.emit.operators import binary, cast, select, unary
-from pytriton.emit.products import dot, numbers
+from pytriton.emit.operators import binary, cast, dot, numbers, select, unary
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang.tree import typed

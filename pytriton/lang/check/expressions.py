@@ -32,9 +32,17 @@ from pytriton.lang.check.subscripts import permute, subscript
 from pytriton.lang.check.type_names import named_type
 from pytriton.lang.check.unknown_names import unknown_name
 from pytriton.lang.parse import syntax
-from pytriton.lang.tree.convert import as_condition, constant, convert, is_weak, met, scalar_of, settle
+from pytriton.lang.tree.convert import (
+    MAX_BLOCK_ELEMENTS,
+    as_condition,
+    constant,
+    convert,
+    is_weak,
+    met,
+    scalar_of,
+    settle,
+)
 from pytriton.lang.tree.effects import after, evaluated_once, has_effect, kept, places
-from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,

@@ -13,19 +13,21 @@ from pytriton.frozen import replace
 from pytriton.lang.check.constants import defines_note, shapes_note
 from pytriton.lang.check.context import Context, ValueType, failed
 from pytriton.lang.tree.convert import (
+    MAX_BLOCK_ELEMENTS,
     alternatives,
     as_condition,
     common_type,
     constant,
     convert,
+    has_product,
     is_weak,
     met,
+    padded,
     scalar_of,
     settle,
     to_shape,
 )
 from pytriton.lang.tree.effects import after, has_effect, kept
-from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, has_product, padded
 from pytriton.lang.tree.typed import (
     Binary,
     Cast,

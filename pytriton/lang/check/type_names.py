@@ -13,7 +13,7 @@ from pytriton.lang.check.constants import as_size, integer_constant, report_size
 from pytriton.lang.check.context import Context, ValueType
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import TYPES
-from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, padded
+from pytriton.lang.tree.convert import MAX_BLOCK_ELEMENTS, padded
 from pytriton.lang.tree.typed import Size
 from pytriton.lang.tree.types import INT, TYPE_WORDS, BlockType, PointerType
 from pytriton.source import Span

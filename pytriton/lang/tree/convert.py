@@ -18,6 +18,7 @@ from pytriton.lang.tree.typed import (
     Call,
     Cast,
     Constexpr,
+    Dot,
     Expr,
     Literal,
     Name,
@@ -29,6 +30,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import (
     BFLOAT16,
     BOOL,
+    CHAR,
     DOUBLE,
     FLOAT,
     HALF,
@@ -44,23 +46,6 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-
-__all__ = [
-    "alternatives",
-    "as_condition",
-    "common_type",
-    "computed",
-    "constant",
-    "convert",
-    "integer",
-    "is_weak",
-    "met",
-    "round_to",
-    "scalar_of",
-    "settle",
-    "to_shape",
-    "wrap",
-]
 
 
 def scalar_of(type_: Type) -> ScalarType | None:
@@ -386,3 +371,28 @@ _ARITHMETIC: Final[dict[str, Callable[[_Number, _Number], _Number]]] = {
     "|": lambda a, b: int(a) | int(b),
     "^": lambda a, b: int(a) ^ int(b),
 }
+
+
+# ---------------------------------------------------------------- limits
+# How large Triton's blocks are: the limits that the checker enforces, and passes and emitter rely on.
+
+
+MAX_BLOCK_ELEMENTS: Final = 1 << 20  # Triton's own limit
+
+
+def padded(size: int) -> int:
+    """The next power of two: the size that Triton gives to an axis of so many elements."""
+    return 1 << (size - 1).bit_length()
+
+
+def min_depth(element: ScalarType) -> int:
+    """The least inner size that ``tl.dot`` takes."""
+    return 32 if element == CHAR else 16
+
+
+def has_product(product: Dot) -> bool:
+    """Whether ``tl.dot`` computes a product; two axes are widened to a depth that it accepts."""
+    shape, element = shape_of(product.left.type), scalar_of(product.left.type)
+    if element is None or not (element.is_float or element == CHAR):
+        return False
+    return len(shape) == 2 or padded(shape[1]) >= min_depth(element)

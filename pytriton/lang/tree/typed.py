@@ -12,9 +12,34 @@ from typing import Literal as Choice
 
 from pytriton.frozen import dataclass
 from pytriton.lang.tree.formats import Printed
-from pytriton.lang.tree.known import Known, KnownInside
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
+
+# ---------------------------------------------------------------- known
+# Room in the typed tree for what walk.py found out about a node, so that it is found out once.
+#
+# These are no fields: equality, printing and ``replace`` do not know of them, and a node starts without.
+
+
+class Known:
+    """Of an expression: the nodes below; the symbols in it; the classes of its nodes. Of a pointer: the variables
+    that it is computed from, or None where memory or a number is (passes/memory/provenance.py).
+    """
+
+    __slots__ = ("bases", "below", "kinds", "symbols")
+    bases: frozenset[Symbol] | None
+    below: tuple[Expr, ...]
+    kinds: frozenset[type]
+    symbols: frozenset[Symbol]
+
+
+class KnownInside:
+    """Of a statement and the blocks in it: the symbols that are read; those that are set; the classes of nodes."""
+
+    __slots__ = ("kinds", "reads", "sets")
+    kinds: frozenset[type]
+    reads: frozenset[Symbol]
+    sets: frozenset[Symbol]
 
 
 class Size(int):

@@ -1,7 +1,7 @@
 """Walking and rebuilding the typed tree, for the passes.
 
 Passes ask the same nodes the same questions again and again; as nodes never change, what is below a small
-expression, which symbols it reads and which kinds of nodes it has is kept with it (known.py), and likewise with a
+expression, which symbols it reads and which kinds of nodes it has is kept with it (typed.py), and likewise with a
 statement.
 """
 
@@ -13,7 +13,6 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.known import Known, KnownInside
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -23,6 +22,8 @@ from pytriton.lang.tree.typed import (
     Expr,
     For,
     If,
+    Known,
+    KnownInside,
     Load,
     Name,
     RangeLoop,

@@ -7,15 +7,14 @@ of the result: exact and wrapping for integers, in float for half. Slow, and rig
 Products of double are Triton's, but up to 3.8 it refuses one ("fp64 don't support largeK MMA") where a load of a
 block of few bits feeds an operand: it follows operations on elements, and views of them, back to loads,
 through their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or
-fewer are too narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
+fewer are too narrow, and 32 where the inner size is widened (emit/operators.py). Such an operand becomes
 ``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
 """
 
 from __future__ import annotations
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.convert import convert, scalar_of
-from pytriton.lang.tree.limits import has_product, min_depth, padded
+from pytriton.lang.tree.convert import convert, has_product, min_depth, padded, scalar_of
 from pytriton.lang.tree.typed import (
     Assign,
     Binary,
