@@ -182,6 +182,40 @@ def test_masks_of_one_truth_value(tmp_path: Path) -> None:
     ]
 
 
+PRODUCT = '''\
+import torch
+import triton
+
+src = """
+__global__ void product(float *C, float *A, float *B, int K) {
+  int rm[16] = 0 ... 16;
+  int rn[16] = 0 ... 16;
+  int rk[TK] = 0 ... TK;
+  float c[16, 16] = 0;
+  for (int k = 0; k < K; k += TK) {
+    float a[16, TK] = *(A + rm[:, newaxis] * K + rk[newaxis, :] + k);
+    float b[TK, 16] = *(B + (rk[:, newaxis] + k) * 16 + rn[newaxis, :]);
+    c += a @ b;
+  }
+  *(C + rm[:, newaxis] * 16 + rn[newaxis, :]) = c;
+}
+"""
+kernel = triton.kernel(src, defines={'TK': 16})
+
+
+def product(a, b):
+    c = torch.empty(16, 16)
+    kernel(c, a, b, a.shape[1], grid=(1,))
+    return c
+'''
+
+
+def test_a_kernel_of_one_config_has_the_fields_that_its_launcher_takes(tmp_path: Path) -> None:
+    """Its module names the stages to try, though it has no sweep."""
+    program = "a, b = torch.ones(16, 48), torch.ones(48, 16); print(old.product(a, b).unique().tolist())"
+    assert run(tmp_path, PRODUCT, f"import torch, old; {program}").split() == ["[48.0]"]
+
+
 def test_a_sweep_is_tuned_once_and_leaves_nothing_behind(tmp_path: Path) -> None:
     calls = run(tmp_path, PACKAGE, PROGRAM).split()
     assert len(calls) <= MAX_CALLS, calls

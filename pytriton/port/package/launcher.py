@@ -40,7 +40,7 @@ def launcher(
     """
     names = uses.names | ({"read"} if files else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
-    sweeps = any(kernel.sweeps for kernel in kernels) or bool({"num_warps", "num_stages"} & uses.keywords)
+    sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
     truths = {(name in k.folded.known.truths) for k in kernels for name in flags_of(k)}
     parts = {
         "folder": folder,
@@ -59,6 +59,12 @@ def launcher(
         "passed": sorted(names & PASSED),
     }
     return _module("port_launcher.py.j2", parts)
+
+
+def _is_tuned(kernel: PortedKernel) -> bool:
+    """Whether modules.py prints what tuning needs to know of a kernel: parameters, stages, groups."""
+    retuned = any(parameter.retune for parameter in kernel.parameters)
+    return bool(kernel.sweeps or retuned or kernel.stages or kernel.folded.grouped)
 
 
 def module_of_tests(uses: Uses) -> str:
