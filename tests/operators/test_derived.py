@@ -229,7 +229,7 @@ def test_beside_a_slice() -> None:
 
     for operator, argument in ((outside, x[:-1]), (strided, x[:2])):
         y = operator(argument)
-        with pytest.raises(pytriton.LaunchError, match=r"reads memory beside an argument.*TC756"):
+        with pytest.raises(pytriton.LaunchError, match=r"reads memory outside an argument.*TC756"):
             y.sum().backward()
 
 

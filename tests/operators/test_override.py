@@ -103,7 +103,7 @@ class TestOverride:
     def test_wrong_use(self) -> None:
         with pytest.raises(LaunchError, match=r"no dispatch key 'cuda' \[TC544\]"):
             pytriton.override("aten::sin", sin, dispatch_key="cuda")
-        with pytest.raises(LaunchError, match="is no operator"):
+        with pytest.raises(LaunchError, match="is not an operator"):
             pytriton.override("aten::sin", torch.sin)  # type: ignore[arg-type]
         with pytest.raises(LaunchError, match=r"takes \(Tensor!, Tensor, float\)"):
             pytriton.override("aten::sin", add_scaled_)

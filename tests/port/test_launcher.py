@@ -182,7 +182,7 @@ def test_masks_of_one_truth_value(tmp_path: Path) -> None:
     ]
 
 
-PRODUCT = '''\
+FIXED = '''\
 import torch
 import triton
 
@@ -213,7 +213,7 @@ def product(a, b):
 def test_a_kernel_of_one_config_has_the_fields_that_its_launcher_takes(tmp_path: Path) -> None:
     """Its module names the stages to try, though it has no sweep."""
     program = "a, b = torch.ones(16, 48), torch.ones(48, 16); print(old.product(a, b).unique().tolist())"
-    assert run(tmp_path, PRODUCT, f"import torch, old; {program}").split() == ["[48.0]"]
+    assert run(tmp_path, FIXED, f"import torch, old; {program}").split() == ["[48.0]"]
 
 
 def test_a_sweep_is_tuned_once_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
     "tensors on different devices": [
         (given(x=elsewhere()), "TC503", f"{X} is on cuda:3, but argument 1 'z' is on cpu"),
     ],
-    "no number for a scalar": [
+    "not a number for a scalar": [
         (given(n="20"), "TC504", f"{F} 4 'n' (int n) is '20', which is not a number"),
         (given(n=None), "TC504", f"{F} 4 'n' (int n) is None, which is not a number"),
         (given(s=torch.zeros(2)), "TC504", f"{F} 9 's' (float s) is a tensor of shape (2,)"),
         (given(on=[True]), "TC504", f"{F} 10 'on' (bool on) is [True], which is not a number"),
         (given(s=1j), "TC504", f"{F} 9 's' (float s) is 1j, which is not a number"),
     ],
-    "no tensor, address or None for a pointer": [
+    "not a tensor, address or None for a pointer": [
         (given(z=0.0), "TC505", f"{F} 1 'z' (float* z) is 0.0, not a tensor, address or None"),
         (given(z=True), "TC505", f"{F} 1 'z' (float* z) is True"),
         (given(z=numpy.zeros(4)), "TC505", f"{F} 1 'z' (float* z) is a NumPy array of shape (4,)"),
@@ -160,11 +160,11 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(grid="5"), "TC511", "its entries must be integers"),
         (given(grid=lambda opt: None), "TC511", "does its function return nothing?"),
     ],
-    "a define that the grid asks for and nobody gave": [
+    "a define that the grid reads and that is not given": [
         (given(grid=lambda opt: opt.OTHER), "TC514", "the options have no define 'OTHER'"),
         (given(grid=lambda opt: opt.d("OTHER")), "TC514", "the options have no define 'OTHER'"),
     ],
-    "a define that is no number, text or dtype": [
+    "a define that is not a number, string or dtype": [
         (
             given(defines={"TILE": torch.zeros(1)}),
             "TC513",

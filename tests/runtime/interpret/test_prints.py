@@ -145,11 +145,11 @@ def test_labels(before: str, argument: str, label: str) -> None:
     ("call", "lost"),
     [
         ('printf("%d %x %f %p", n, n, 0.5, Y);', None),
-        ('printf("%5d", n);', "the form that '%5d' asks for"),
-        ('printf("%e %e %.2f", 0.5, 0.5, 0.5);', "the form that '%e', '%.2f' ask for"),
+        ('printf("%5d", n);', "loses the form of '%5d'"),
+        ('printf("%e %e %.2f", 0.5, 0.5, 0.5);', "loses the form of '%e', '%.2f'"),
         ('printf("%d m\\n", n);', "the text 'm' after the last value"),
         ('printf("m\\n");', None),
-        ('printf("%d", 0 ... 3);', "no power of two"),
+        ('printf("%d", 0 ... 3);', "not a power of two"),
         ('printf("\\xb5 %d", n);', "not ASCII"),
     ],
 )

@@ -152,7 +152,7 @@ class TestChoice:
         assert gpu.measured == []
         messages = [str(warning.message) for warning in told]
         assert any("add is not tuned, as it calls printf" in message for message in messages)
-        assert any("loses the form that '%5d' asks for [TC331]" in message for message in messages)
+        assert any("loses the form of '%5d' [TC331]" in message for message in messages)
 
     def test_a_single_candidate_is_never_timed(self, gpu: FakeGpu) -> None:
         pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
