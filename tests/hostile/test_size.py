@@ -209,7 +209,7 @@ def longest(share: float = 1) -> dict[str, str]:
             + many("for (int k = n; k > 0; k -= 16) { c += a; p += 16; a = *p; }", 480)
             + "*(X + r) = c;"
         ),
-        "sums": kernel(many("*X = " + " + ".join(["n"] * 90) + ";", 142)),
+        "sums": kernel(many("*X = " + " + ".join(["n"] * 90) + ";", 140)),
         "truth values": kernel(many("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 130)),
         "parentheses": kernel(many("*X = " + "(" * 90 + "n" + "+ 1)" * 90 + ";", 121)),
         "parameters": kernel("*p0 = 1;", many("float* p@,", 10_600) + " int n"),

@@ -12,10 +12,10 @@ def matmul(
     alpha,
     M,
     N,
-    K,  # multiple of 16
-    lda,  # multiple of 8
-    ldb,  # multiple of 8
-    ldc,  # multiple of 8
+    K,
+    lda,
+    ldb,
+    ldc,
     locks,  # int*
     TM: tl.constexpr,
     TN: tl.constexpr,

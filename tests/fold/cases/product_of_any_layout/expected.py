@@ -12,7 +12,7 @@ def product(
     scale,
     M,
     N,
-    K,  # multiple of 16
+    K,
     lda,
     ldb,
     ldc,
