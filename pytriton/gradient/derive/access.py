@@ -34,9 +34,9 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same, walk
-from pytriton.passes.analysis.affine import Affine
+from pytriton.passes.analysis.affine import Affine, keeps_number
 
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -335,7 +335,7 @@ class Accesses:
                 inner = self._of(operand)
                 return None if inner is None else inner.times(-1)
             case Cast(operand=operand):
-                return self._of(operand) if _keeps(expr) else None
+                return self._of(operand) if keeps_number(expr, 64) else None
             case Binary():
                 return self._binary(expr)
             case _:
@@ -468,16 +468,6 @@ def _whole(expr: Expr) -> bool:
 def _unsigned_sum(expr: Expr) -> bool:
     """Unsigned integers may wrap below 0: only plain ones count as what they are."""
     return isinstance(expr, Literal | Constexpr)
-
-
-def _keeps(expr: Cast) -> bool:
-    """Whether a conversion keeps every integer, as far as addresses go, or every address."""
-    to, of = element_of(expr.type), element_of(expr.operand.type)
-    if isinstance(to, PointerType):
-        return to == of
-    if not isinstance(to, ScalarType) or not isinstance(of, ScalarType):
-        return False
-    return to.kind in ("int", "uint") and of.kind in ("int", "uint") and to.bits >= max(of.bits, INT.bits)
 
 
 def _lined_up(affine: Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> Affine:
