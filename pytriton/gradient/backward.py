@@ -240,6 +240,8 @@ class Gradient:
             values[parameter] = allocate(each.shapes[parameter], dtype=exact, device=device)
         for state in each.of.states:
             shape, dtype = each.shapes[state.parameter], DTYPES[str(state.element)]
+            # Each program stores a state in its rerun of the forward before its backward loop, of as many
+            # iterations, loads it.
             values[state.parameter] = torch.empty(shape, dtype=dtype, device=device)
         each.kernel(*(values[name] for name in each.names), grid=each.grid)
         for name, parameter in parts.items():
