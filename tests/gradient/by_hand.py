@@ -22,6 +22,7 @@ def by_hand(
     """The gradients. The gradient of ``x`` is ``d_x``, or that with underscores where the name is taken."""
     sizes = {f"grid_{axis}": size for axis, size in enumerate((*grid, 1, 1)[:3])}
     values: dict[str, Any] = {}
+    device = next(value.device for value in arguments.values() if isinstance(value, torch.Tensor))
     for each in derived.scratch:
         if each.value is not None:
             assert each.shape(arguments) == ()
@@ -30,7 +31,9 @@ def by_hand(
             )
         else:
             shape = each.shape(arguments, grid)
-            values[each.name] = torch.full(shape, 0 if each.zeroed else torch.nan, dtype=each.dtype)
+            values[each.name] = torch.full(
+                shape, 0 if each.zeroed else torch.nan, dtype=each.dtype, device=device
+            )
     names = {name for step in derived.steps for name in step.parameters}
 
     def named(name: str) -> str:

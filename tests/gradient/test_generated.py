@@ -1,4 +1,7 @@
-"""Random kernels: the derived backward against numerical differences in double."""
+"""Random kernels: the derived backward against numerical differences in double.
+
+``GRADIENT_KERNELS`` is their count, ``GRADIENT_SEED`` the first seed, ``GRADIENT_DEVICE`` the device.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 SAMPLE = 3
 COUNT = int(os.environ.get("GRADIENT_KERNELS", "400"))
 FIRST = int(os.environ.get("GRADIENT_SEED", "0"))  # of the seeds
-CHUNK = 100  # of them in a test
+DEVICE = os.environ.get("GRADIENT_DEVICE", "cpu")
+CHUNK = 50  # of them in a test
 STEP = 1e-6
 TOLERANCE = 1e-6  # of a derivative along a random direction, of order 1, from central differences
+
+
+def on_device(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor on DEVICE, with its strides."""
+    return tensor[:1].to(DEVICE).expand(tensor.shape) if 0 in tensor.stride() else tensor.to(DEVICE)
 
 
 def difference(seed: int) -> float | None:
@@ -27,30 +36,30 @@ def difference(seed: int) -> float | None:
     has no derivative at this size.
     """
     made = kernel(seed)
+    tensors = {name: on_device(t) for name, t in made.tensors.items()}
     compiled = pytriton.kernel(made.text, defines={"B": 8})
     derived = pytriton.gradient(compiled, checkpoints=seed % 3 == 1)
     generator = torch.Generator().manual_seed(seed)
     expanded = seed % 2 == 0
-    weights = torch.randn(1 if expanded else len(made.tensors["y"]), generator=generator, dtype=torch.double)
-    flowing = weights.expand(len(made.tensors["y"]))  # of stride 0 for every other seed
+    size = 1 if expanded else len(tensors["y"])
+    weights = on_device(torch.randn(size, generator=generator, dtype=torch.double))
+    flowing = weights.expand(len(tensors["y"]))  # of stride 0 for every other seed
     ways = {
-        name: torch.randn(
-            t.shape if 0 not in t.stride() else 1, generator=generator, dtype=torch.double
-        ).expand(t.shape)
-        for name, t in made.tensors.items()
+        name: torch.randn(t.shape if 0 not in t.stride() else 1, generator=generator, dtype=torch.double)
+        .to(DEVICE)
+        .expand(t.shape)
+        for name, t in tensors.items()
     }
 
     def value(step: float) -> float:
-        given = {
-            name: t + step * ways[name] if name != "y" else t.clone() for name, t in made.tensors.items()
-        }
+        given = {name: t + step * ways[name] if name != "y" else t.clone() for name, t in tensors.items()}
         compiled(*({**given, **made.numbers}[name] for name in made.names), grid=made.grid)
         return float((given["y"] * flowing).sum())
 
     if not math.isfinite(value(0)):
         return None
     wanted = (value(STEP) - value(-STEP)) / (2 * STEP)
-    given = {**made.tensors, **made.numbers, "y": made.tensors["y"].clone()}
+    given = {**tensors, **made.numbers, "y": tensors["y"].clone()}
     compiled(*(given[name] for name in made.names), grid=made.grid)
     try:
         gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
