@@ -1,4 +1,4 @@
-"""``dataclass(frozen=True, slots=True)`` for the records of the translator: cheaper to define and to fill.
+"""``@record``: ``dataclass(frozen=True, slots=True)``, cheaper to define and to fill; ``@node``: without equality.
 
 A kernel is thousands of tokens, spans and nodes, and the package defines about a hundred classes of them. The
 standard library compiles the text of several methods for each class (half a millisecond, 50 ms of an import), and
@@ -6,7 +6,7 @@ fills a frozen record through ``object.__setattr__``, which looks up each field 
 the setters of the slots (``set_0(self, value_0); set_1(self, value_1)``), and its code is compiled once for all
 classes with that many fields; each class gets that code with the names of its own parameters and setters. All else
 is as in the standard library: ``fields``, ``replace``, ``match``, ``repr``, pickling, and no attribute can be set.
-There are no default factories and no ``__post_init__``. Type checkers see the library's own.
+There are no default factories and no ``__post_init__``.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from functools import cache
 from inspect import get_annotations
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeVar, dataclass_transform
 
-__all__ = ["dataclass", "replace"]
+_T = TypeVar("_T")
 
 
-def _record_class(cls: type, eq: bool) -> type:
+def _record_class(cls: type[_T], eq: bool) -> type[_T]:
     """The class with slots for its annotations, which are its fields after inherited ones; ``eq``: equal where all
     fields are."""
     members = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
@@ -38,10 +38,10 @@ def _record_class(cls: type, eq: bool) -> type:
     members.update(_METHODS, __slots__=tuple(own), __match_args__=names, __dataclass_fields__=fields)
     if eq:
         members.update(_comparisons(names))
-    record: Any = type(cls)(cls.__name__, cls.__bases__, members)
+    make: Any = type(cls)
+    record = make(cls.__name__, cls.__bases__, members)
     record.__init__ = _initializer(record, fields)
-    result: type = record
-    return result
+    return record  # type: ignore[no-any-return]
 
 
 def _initializer(record: type, fields: dict[str, dataclasses.Field[Any]]) -> FunctionType:
@@ -109,19 +109,23 @@ _METHODS = {
     "__setstate__": _fill,
 }
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass, replace
-else:
 
-    def replace(record: Any, /, **changes: Any) -> Any:
-        """The standard library's, for records of this file."""
-        for name in record.__match_args__:
-            if name not in changes:
-                changes[name] = getattr(record, name)
-        return record.__class__(**changes)
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def record(cls: type[_T]) -> type[_T]:
+    """A frozen dataclass with slots."""
+    return _record_class(cls, eq=True)
 
-    def dataclass(*, frozen: bool, slots: bool, eq: bool = True) -> Callable[[type], type]:
-        """The standard library's, for records that are frozen and have slots."""
-        assert frozen
-        assert slots
-        return lambda cls: _record_class(cls, eq)
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(dataclasses.field,))
+def node(cls: type[_T]) -> type[_T]:
+    """The same, compared by identity."""
+    return _record_class(cls, eq=False)
+
+
+def replace(record: _T, /, **changes: Any) -> _T:
+    """The standard library's, for records of this file."""
+    names: tuple[str, ...] = record.__match_args__  # type: ignore[attr-defined]
+    for name in names:
+        if name not in changes:
+            changes[name] = getattr(record, name)
+    return record.__class__(**changes)

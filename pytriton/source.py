@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 
 __all__ = ["Expansion", "Source", "Span"]
 
@@ -42,7 +42,7 @@ class Source:
         return self.text[start:end].rstrip("\r\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expansion:
     """One step of macro expansion: ``STRIDE_AK`` became ``lda``.
 
@@ -54,7 +54,7 @@ class Expansion:
     parent: Expansion | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """Characters ``start`` to ``end`` (exclusive) of a source.
 

@@ -20,20 +20,20 @@ class Expected:
     name: str = dataclasses.field(default="x")
 
 
-@frozen.dataclass(frozen=True, slots=True)
+@frozen.record
 class Found:
     left: int
     right: tuple[int, ...] = ()
     name: str = dataclasses.field(default="x")
 
 
-@frozen.dataclass(frozen=True, slots=True, eq=False)
+@frozen.node
 class Node:
     left: int
     right: object = None
 
 
-@frozen.dataclass(frozen=True, slots=True)
+@frozen.record
 class Empty:
     pass
 

@@ -12,7 +12,7 @@ from pytriton.emit.names import Names, identifier
 from pytriton.emit.printer import printed
 from pytriton.emit.python import CONSTEXPR, Kernel, Parameter
 from pytriton.emit.stmt import Statements
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.formats import Printed
@@ -26,7 +26,7 @@ from pytriton.settings import Settings
 __all__ = ["Module", "emit"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """The text, its tree, the identifiers of the parameters, the constexprs in order."""
 

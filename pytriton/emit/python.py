@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 
 __all__ = [
     "CONSTEXPR",
@@ -57,21 +57,21 @@ POSTFIX: Final = 13
 CONSTEXPR: Final = "tl.constexpr"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """A name or a number; a negative number binds like a unary minus."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BinOp:
     operator: str
     left: Node
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnaryOp:
     """``-`` ``~`` or ``not``"""
 
@@ -79,14 +79,14 @@ class UnaryOp:
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     function: str
     arguments: tuple[Node, ...]
     keywords: tuple[tuple[str, Node], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method:
     """``operand.name(arguments)``"""
 
@@ -95,7 +95,7 @@ class Method:
     arguments: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """``operand[items]``, the items as text: ``:, None``."""
 
@@ -103,12 +103,12 @@ class Index:
     items: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tuple:
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditional:
     """``then if condition else otherwise``"""
 
@@ -120,7 +120,7 @@ class Conditional:
 Node = Atom | BinOp | UnaryOp | Call | Method | Index | Tuple | Conditional
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Simple:
     """``before node``, as in ``x = ...``. Without a node, ``before`` is the whole statement (``pass``); where that
     is empty too, only the comments above are left.
@@ -133,7 +133,7 @@ class Simple:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """``before node:`` and the statements in it; ``otherwise`` is for ``if`` only."""
 

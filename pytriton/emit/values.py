@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 from pytriton.emit.python import Node
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.lang.tree.types import (
     BFLOAT16,
     DOUBLE,
@@ -31,7 +31,7 @@ from pytriton.lang.tree.types import (
 __all__ = ["Value", "promoted", "shifts"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """A Python expression, Triton's element type for it, and whether it may be a tensor, a number, or both."""
 

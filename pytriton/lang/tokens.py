@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.source import Source, Span
 
 __all__ = [
@@ -57,7 +57,7 @@ class Kind(Enum):
     END = "end of file"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """A comment without its ``//`` or ``/* */``; ``own_line``: it stands first on its line."""
 
@@ -66,7 +66,7 @@ class Comment:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """One preprocessing token.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive.graph import Loop
 from pytriton.passes.analysis.affine import Affine
 
@@ -17,7 +17,7 @@ from pytriton.passes.analysis.affine import Affine
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Touched:
     """One access: where, under which conditions (each affine is at most 0), in which loops. ``exact``: whether
     these conditions are all that there are.

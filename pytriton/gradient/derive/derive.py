@@ -24,7 +24,7 @@ from functools import partial
 from typing import Final
 
 from pytriton.errors import CompileError, Report
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import refuse
@@ -45,7 +45,7 @@ TYPICAL_GRID: Final = 3  # programs along each axis that the text asks for
 Point = tuple[Forward, Accesses, Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Backward:
     """The kernels in launch order. ``sums``: of inputs whose gradient comes in parts, the kernel that adds them up,
     with its text. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by

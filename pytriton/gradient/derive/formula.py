@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Expr, Remark, Statement, Symbol
 from pytriton.lang.tree.types import (
@@ -38,7 +38,7 @@ _WORDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     expr: Expr
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytriton.errors import CompileError, Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import node
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
 from pytriton.lang.check.kernel import check
@@ -37,7 +37,7 @@ from pytriton.settings import Settings
 from pytriton.source import Source
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Forward:
     """A kernel, read: its typed tree, its graph, and what flows in it. ``inputs``, ``outputs``: chosen
     parameters; ``refused``: inputs that nobody asked for and that have no gradient, with the reason; ``loads``:

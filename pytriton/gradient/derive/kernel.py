@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow, every
 from pytriton.gradient.derive.formula import Formula
@@ -44,7 +44,7 @@ from pytriton.settings import Settings
 from pytriton.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """Scratch for what the iterations of the forward's loop number ``loop`` begin with. ``parameter``: the
     pointer; ``room``: the parameter that says for how many there is room, or how many a segment has, where
@@ -59,7 +59,7 @@ class State:
     element: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derived:
     """One kernel of a backward. ``parameters``: in order; ``d_inputs``, ``d_outputs``: gradient parameter by name
     of the parameter. ``count``: the parameter that says how many programs the forward has along the axis that is

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from typing import Literal as Choice
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.affine import Touched
 from pytriton.gradient.derive.forward import Forward
@@ -29,7 +29,7 @@ Way = Choice["store", "add", "sum", "atomic"]
 MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pass:
     """One kernel. ``ways``: of loads, by number.
 
@@ -49,7 +49,7 @@ class Pass:
         return self.axis is not None and self.loop is None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Launch:
     """One point of a sweep: its kernel, and what it touches."""
 

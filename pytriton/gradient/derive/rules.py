@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.formula import Formula
@@ -38,7 +38,7 @@ from pytriton.lang.tree.types import DOUBLE, FLOAT, ScalarType, element_of, shap
 from pytriton.lang.tree.walk import same
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seed:
     value: Formula
     shape: tuple[int, ...]

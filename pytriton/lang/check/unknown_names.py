@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Final
 
 from pytriton.errors import closest
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.lang.check.context import Scope
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import OTHER_FUNCTIONS, OTHER_NAMES
@@ -26,12 +25,12 @@ _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 _INFINITIES: Final = {"INFINITY", "F32_INFINITY", "F16_INFINITY"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cure:
     """The notes and the help of a message."""
 
     help: str
-    notes: tuple[tuple[str, Span], ...] = field(default=())
+    notes: tuple[tuple[str, Span], ...] = ()
 
 
 def unknown_name(name: str, at: Span, scope: Scope, body: syntax.Block | None) -> Cure:

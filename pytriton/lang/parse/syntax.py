@@ -6,55 +6,55 @@ only a wider span.
 
 from __future__ import annotations
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import node
 from pytriton.lang.tokens import Comment, Token
 from pytriton.source import Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Node:
     """What every node has."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Name(_Node):
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Number(_Node):
     """A number or character constant, as spelled."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Constexpr(_Node):
     """A define with a number as its value, used as a value: which one, the checker is told."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class String(_Node):
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Prefix(_Node):
     operator: str
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Postfix(_Node):
     operator: str
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class MaskedDeref(_Node):
     """``*?(mask) pointer``; ``grouped``: it stands in parentheses of its own."""
 
@@ -63,7 +63,7 @@ class MaskedDeref(_Node):
     grouped: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Binary(_Node):
     """``grouped``: it is a range and stands in parentheses of its own."""
 
@@ -74,7 +74,7 @@ class Binary(_Node):
     grouped: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Select(_Node):
     """``condition ? yes : no``; ``yes`` is None in GNU's ``condition ?: no``."""
 
@@ -83,7 +83,7 @@ class Select(_Node):
     no: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Assign(_Node):
     """``target operator value`` with ``=`` or a compound operator."""
 
@@ -92,12 +92,12 @@ class Assign(_Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Comma(_Node):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class TypeName(_Node):
     """A type in a cast, a bitcast, ``sizeof`` or an argument list."""
 
@@ -106,37 +106,37 @@ class TypeName(_Node):
     shape: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Cast(_Node):
     type: TypeName
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Bitcast(_Node):
     type: TypeName
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class SizeOf(_Node):
     operand: TypeName | Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Call(_Node):
     callee: Expr
     arguments: tuple[Expr | TypeName, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Marker(_Node):
     """``:``, ``+`` or ``-`` as an item of a subscript."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Subscript(_Node):
     operand: Expr
     items: tuple[Expr | Marker, ...]
@@ -162,7 +162,7 @@ Expr = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Attribute(_Node):
     """One promise of an ``__attribute__``."""
 
@@ -170,13 +170,13 @@ class Attribute(_Node):
     arguments: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Enum(_Node):
     name: Token | None
     constants: tuple[tuple[Token, Expr | None], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Specifiers(_Node):
     """Type words, qualifiers and storage words as tokens, in order; at most one enum."""
 
@@ -188,7 +188,7 @@ class Specifiers(_Node):
         return any(token.text == word for token in self.words)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Declarator(_Node):
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
@@ -200,38 +200,38 @@ class Declarator(_Node):
     parameters: tuple[tuple[Specifiers, Declarator], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Declaration(_Node):
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class StaticAssert(_Node):
     condition: Expr
     message: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ExpressionStatement(_Node):
     """``expression ;`` or the empty statement."""
 
     expression: Expr | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Block(_Node):
     items: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If(_Node):
     condition: Expr
     then: Statement
     otherwise: Statement | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class For(_Node):
     init: Declaration | ExpressionStatement
     condition: Expr | None
@@ -239,29 +239,29 @@ class For(_Node):
     body: Statement
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class While(_Node):
     condition: Expr
     body: Statement
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class DoWhile(_Node):
     body: Statement
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Return(_Node):
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Break(_Node):
     """``break;``"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Continue(_Node):
     """``continue;``"""
 
@@ -281,14 +281,14 @@ Statement = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Function(_Node):
     specifiers: Specifiers
     declarator: Declarator
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class File(_Node):
     """A whole text: its functions and declarations in order, and every comment that was kept.
 

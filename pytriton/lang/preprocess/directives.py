@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.lang.preprocess.conditions import evaluate
 from pytriton.lang.preprocess.defines import PRELUDE, given_macros
 from pytriton.lang.preprocess.expand import Expander
@@ -39,7 +39,7 @@ MAX_WARNINGS: Final = 100
 MAX_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Preprocessed:
     """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
 

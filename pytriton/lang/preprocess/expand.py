@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Final, NoReturn, Protocol
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.preprocess.macros import Macro, join, with_comments
 from pytriton.lang.tokens import DIGRAPHS, Comment, Kind, Token, kind_of, subtracted
 from pytriton.source import Expansion, Source, Span
@@ -227,7 +227,7 @@ class TokenStream(Protocol):
         """The next token, after the directives that stand before it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Call:
     """The arguments of a function-like macro, and where the call ends."""
 

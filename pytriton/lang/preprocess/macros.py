@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from pytriton.errors import Report, short
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tokens import Comment, Kind, Token
 from pytriton.source import Span
 
@@ -16,7 +16,7 @@ __all__ = ["RESERVED", "Macro", "body_is_sound", "join", "parse_define", "with_c
 RESERVED: Final = frozenset({"defined", "__LINE__", "__FILE__", "__VA_ARGS__"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Macro:
     """A macro. ``params`` is None for an object-like one.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 
 __all__ = ["ELEMENTWISE", "Elementwise", "atomic_add_name", "function_names"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Elementwise:
     """One elementwise function: its canonical name, its number of arguments, the rule for its type."""
 

@@ -12,7 +12,7 @@ import string
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 
 __all__ = ["FLOATS", "INTEGERS", "Conversion", "Printed", "label_of", "lost_on_a_gpu", "pieces", "text_of"]
 
@@ -26,7 +26,7 @@ _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))")
 _ESCAPES: Final = dict(zip("abfnrtv0'\"?\\", "\a\b\f\n\r\t\v\0'\"?\\", strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Printed:
     """What a call of ``printf`` prints beside its values: the format, and the shape that they share."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal as Choice
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import node
 from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
@@ -56,7 +56,7 @@ class Size(int):
         return int.__repr__(self) if self.expr is None else spell(self.expr)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Symbol:
     """A declared name; compared by identity. The promises hold for parameters and some locals."""
 
@@ -80,7 +80,7 @@ class Symbol:
 # ---------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Expression(Known):
     """What every expression has."""
 
@@ -88,7 +88,7 @@ class _Expression(Known):
     type: Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Literal(_Expression):
     """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
 
@@ -96,7 +96,7 @@ class Literal(_Expression):
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Constexpr(_Expression):
     """A define with a number as its value; a floating one is weak like a literal."""
 
@@ -105,12 +105,12 @@ class Constexpr(_Expression):
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Name(_Expression):
     symbol: Symbol
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Unary(_Expression):
     """``-`` ``~`` on a promoted operand, ``!`` on a bool."""
 
@@ -118,7 +118,7 @@ class Unary(_Expression):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Binary(_Expression):
     """An operator on operands of its common element type; ``&&`` and ``||`` on bools.
 
@@ -130,7 +130,7 @@ class Binary(_Expression):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Select(_Expression):
     """``condition ? yes : no``, elementwise, both evaluated."""
 
@@ -139,7 +139,7 @@ class Select(_Expression):
     no: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Load(_Expression):
     """``*pointer`` where ``mask`` holds, ``other`` elsewhere (0 if None)."""
 
@@ -149,33 +149,33 @@ class Load(_Expression):
     site: int | None = None  # its number in checked code (passes/check/sites.py); so of atomics and stores
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Cast(_Expression):
     """Conversion of the elements to those of ``type``; pointers are reinterpreted."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Bitcast(_Expression):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Broadcast(_Expression):
     """The operand repeated to the shape of ``type``; a scalar fills it."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Reshape(_Expression):
     """The same elements in row-major order in another shape; () makes one element a scalar."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Expand(_Expression):
     """``x[:, newaxis]``: one entry of ``axes`` an axis of the result, True for a new one."""
 
@@ -183,7 +183,7 @@ class Expand(_Expression):
     axes: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Gather(_Expression):
     """Element i of the result is element ``index[i]`` of the operand; both have one axis (passes/lower/pad.py)."""
 
@@ -191,7 +191,7 @@ class Gather(_Expression):
     index: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Permute(_Expression):
     """Result axis i is operand axis ``order[i]``."""
 
@@ -199,14 +199,14 @@ class Permute(_Expression):
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Reduce(_Expression):
     operator: Choice["+", "max", "min"]
     operand: Expr
     axis: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Range(_Expression):
     """``start ... stop`` of constants."""
 
@@ -214,7 +214,7 @@ class Range(_Expression):
     stop: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Dot(_Expression):
     """``left @ right``, plus ``accumulator`` where a pass has chained one."""
 
@@ -223,7 +223,7 @@ class Dot(_Expression):
     accumulator: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Call(_Expression):
     """A built-in function by its canonical name (see builtins.py). Only a barrier and a ``printf`` do anything."""
 
@@ -232,7 +232,7 @@ class Call(_Expression):
     printed: Printed | None = None  # of printf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Atomic(_Expression):
     """``add``, ``cas`` or ``xchg`` on memory; the value is the old one."""
 
@@ -244,7 +244,7 @@ class Atomic(_Expression):
     site: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Sequenced(_Expression):
     """Statements, then a value: ``a++``, ``a = b``. Only the checker sees one (effects.py)."""
 
@@ -278,7 +278,7 @@ Expr = (
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Comments:
     """The comments that stand above a statement and at the end of its last line."""
 
@@ -289,14 +289,14 @@ class Comments:
 NO_COMMENTS = Comments()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Statement(KnownInside):
     """What every statement has."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Remark(_Statement):
     """Comments that belong to no statement: those before a closing brace."""
 
@@ -304,21 +304,21 @@ class Remark(_Statement):
     ends: tuple[Symbol, ...] = ()  # in traced code: the variables of an inner block that ends here
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Declare(_Statement):
     symbol: Symbol
     value: Expr | None
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Assign(_Statement):
     symbol: Symbol
     value: Expr
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Store(_Statement):
     """``*pointer = value`` where ``mask`` holds; the value has the element type of the pointer."""
 
@@ -329,7 +329,7 @@ class Store(_Statement):
     site: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Evaluate(_Statement):
     """An expression for its effect: an atomic, or the call of a barrier."""
 
@@ -337,7 +337,7 @@ class Evaluate(_Statement):
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If(_Statement):
     condition: Expr
     then: Body
@@ -345,7 +345,7 @@ class If(_Statement):
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class For(_Statement):
     """C's loop. ``init`` runs before it in a scope of its own; no condition means true."""
 
@@ -356,7 +356,7 @@ class For(_Statement):
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class RangeLoop(_Statement):
     """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/stages.py)."""
 
@@ -369,31 +369,31 @@ class RangeLoop(_Statement):
     stages: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class While(_Statement):
     condition: Expr
     body: Body
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class DoWhile(_Statement):
     body: Body
     condition: Expr
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Return(_Statement):
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Break(_Statement):
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Continue(_Statement):
     comments: Comments = NO_COMMENTS
 
@@ -416,7 +416,7 @@ Statement = (
 Body = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class KernelDef:
     span: Span
     name: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import node, record
 
 __all__ = [
     "BFLOAT16",
@@ -53,7 +53,7 @@ def _constant(type_: object) -> str:
     return next(name for name, value in globals().items() if value is type_)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ScalarType:
     """A number type: its Triton-C word, its kind, its width in bits, Triton's and torch's names for it.
 
@@ -132,7 +132,7 @@ TYPE_NAMES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 """Every word of these."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PointerType:
     """A pointer into global memory."""
 
@@ -145,7 +145,7 @@ class PointerType:
 ElementType = ScalarType | PointerType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockType:
     """A value of known shape. Sizes are positive integers; their spelling lives in the tree."""
 
@@ -156,7 +156,7 @@ class BlockType:
         return f"{self.element}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class VoidType:
     """What a call without a value yields."""
 
@@ -167,7 +167,7 @@ class VoidType:
         return _constant(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ErrorType:
     """The type of what was already complained about."""
 

@@ -160,7 +160,7 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
             same = changed is value
         if not same:
             changes[name] = changed
-    return replace(expr, **changes) if changes else expr  # type: ignore[arg-type]
+    return replace(expr, **changes) if changes else expr
 
 
 def _with_operands(expr: _E, operands: Sequence[Expr]) -> _E:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import (
     Binary,
@@ -56,7 +56,7 @@ from pytriton.passes.analysis.queries import Once, larger_than, negated
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Affine:
     """``low ... high`` (inclusive) plus each symbol of ``terms`` so many times."""
 

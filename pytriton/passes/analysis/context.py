@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import node, record
 from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.settings import Settings
 
@@ -15,7 +15,7 @@ from pytriton.settings import Settings
 # What tuning and launching want to know of a kernel beside its text; nothing here changes what it means.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tiles:
     """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
     ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product through the loop."""
@@ -50,7 +50,7 @@ class Described(NamedTuple):
     feeds: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Side:
     """One axis of a ``Box``: ``indices``, each times ``stride`` elements (None: 1), of which those are reached that
     are at least 0 and below ``bound`` (a parameter, a number, or None where there is none). A loop that moves along
@@ -62,7 +62,7 @@ class Side:
     step: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Box:
     """The memory of the parameter at position ``base`` that a kernel reaches: through blocks of two axes alone, and
     within bounds."""
@@ -73,7 +73,7 @@ class Box:
     columns: Side
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Packing:
     """What a kernel ``reads`` from packed copies, all that it ``writes``, and what the indices are made of: the
     ``values`` of variables that never change, and the integers that it never sets, by position (``fixed``)."""
@@ -84,7 +84,7 @@ class Packing:
     fixed: Mapping[int, Symbol]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Traits:
     """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import node
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Assign, Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Symbol
 from pytriton.lang.tree.types import INT, LONG, element_of, shape_of
@@ -22,7 +22,7 @@ from pytriton.passes.analysis.queries import never_set, set_once
 __all__ = ["Axis", "Tile", "TilePointers", "terms"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Axis:
     """One axis of a block of pointers: a block of ``indices``, each times ``stride`` (None: 1) elements."""
 
@@ -30,7 +30,7 @@ class Axis:
     stride: Symbol | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Tile:
     """``base + rows[:, newaxis] + columns[newaxis, :]``."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.convert import convert
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
@@ -97,7 +97,7 @@ class Unseen(Unknown):
     """An expression that depends on a variable of which no value has been seen so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parts:
     """The sum of a scalar and of one block for each axis; None for those that contribute nothing."""
 
@@ -114,7 +114,7 @@ class Parts:
         return Parts(base, tuple(axes))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shadow:
     """The variables that hold the parts of a variable."""
 
@@ -308,7 +308,7 @@ def _counts(type_: Type) -> bool:
     return any(element_of(type_) == one for one in (INT, LONG, BOOL))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inspection:
     """What an inspector does. ``inspected`` are the numbers of the accesses that it looks at.
 
@@ -488,7 +488,7 @@ class _Inspector:
             return []
         if not is_spread(symbol.type):
             value = None if value is None else self._known.plain(value)
-            return [replace(statement, value=value, comments=NO_COMMENTS)]  # type: ignore[arg-type]
+            return [replace(statement, value=value, comments=NO_COMMENTS)]
         shadow = self._known.shadows.get(symbol)
         if shadow is None:
             return []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Literal as Choice
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -45,7 +45,7 @@ from pytriton.source import Span
 __all__ = ["Site", "numbered"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """One access. ``roots``: the pointer parameters in whose memory it may be, None for any memory at all.
 

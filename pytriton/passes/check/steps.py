@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.typed import (
     Assign,
     Body,
@@ -44,7 +44,7 @@ class Variable(NamedTuple):
     root: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """A statement: the number of the variable that it sets, and the numbers of all that can be named after it."""
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -79,7 +79,7 @@ class _Stays(Exception):
         self.reason, self.at, self.what, self.help = reason, at, what, help
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """A loop and its surroundings. ``following``: new statements to put after it."""
 

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Assign,
@@ -71,7 +71,7 @@ class Differs(Exception):
     """The statements before the loop do not compute what the slice does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Carried:
     """A new variable: what it is set to before the loop and in an iteration, and before which statements."""
 
@@ -295,7 +295,7 @@ def _of_shape(mask: Expr, shape: tuple[int, ...]) -> Expr:
 Made = Declare | Assign
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rotated:
     """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 
-from pytriton.frozen import dataclass
+from pytriton.frozen import record
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Assign,
@@ -46,7 +46,7 @@ from pytriton.passes.analysis.queries import Constants, has_load, larger_than
 Loop = RangeLoop | For | While
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Iteration:
     """The places around an iteration. ``variable`` is constant in the body, ``known`` always are."""
 

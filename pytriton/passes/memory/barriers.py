@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import product
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -214,7 +214,7 @@ class _Pointer:
     changed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Access:
     """One access and when it was seen. Atomics are ordered among themselves."""
 
@@ -231,7 +231,7 @@ class _Access:
         return _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, loop)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Effects:
     """What one statement itself does: its accesses in order, what it stores last, and its atomics."""
 
@@ -241,7 +241,7 @@ class _Effects:
     split: bool = False  # some of it must be seen by all threads before the rest
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _LoopEffects:
     """What a loop does in all."""
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import record, replace
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Assign,
@@ -114,7 +114,7 @@ class _Iteration:
         return max(0, extent - 1) // abs(self.step)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """Where an expression stands: in the statement of the loop's body at that position."""
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import node, replace
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import (
     Assign,
@@ -99,7 +99,7 @@ _COMMENT = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Tiling:
     """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
 

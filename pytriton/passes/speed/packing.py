@@ -34,7 +34,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import node, replace
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import (
     Assign,
@@ -90,7 +90,7 @@ ROW = 64  # elements; rows of a copy are multiples: 16 bytes at least, and 128 o
 Bounds = Mapping[int, Expr]  # axis -> what indices along it are below
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class _Operand:
     """A block of pointers that can point into a copy."""
 
