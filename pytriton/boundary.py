@@ -17,8 +17,6 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from pytriton.errors import PytritonError
 
-__all__ = ["TRACEBACK_VARIABLE", "entry", "is_mistake", "without_frames"]
-
 TRACEBACK_VARIABLE: Final = "PYTRITON_TRACEBACK"
 
 _OURS: Final = ("[TC521]", "[TC530]", "[TC532]")  # generated code that cannot be used: bugs of pytriton

@@ -14,8 +14,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["not_collecting"]
-
 
 class _Translations:
     """How many run, in all threads, and whether the collector was on when the first of them began."""

@@ -25,23 +25,6 @@ from typing import Final, Literal, NoReturn
 
 from pytriton.source import Expansion, Source, Span
 
-__all__ = [
-    "CheckError",
-    "CompileError",
-    "Diagnostic",
-    "LaunchError",
-    "ParseError",
-    "PreprocessError",
-    "PytritonError",
-    "Report",
-    "TuneError",
-    "UnsupportedError",
-    "closest",
-    "counted",
-    "not_a_text",
-    "short",
-]
-
 Severity = Literal["error", "warning", "note"]
 
 

@@ -37,8 +37,6 @@ from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Parameter", "Translation", "translate", "translate_as"]
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:

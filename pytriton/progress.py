@@ -11,8 +11,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, TextIO
 
-__all__ = ["PROGRESS_VARIABLE", "bar"]
-
 PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
 
 

@@ -13,8 +13,6 @@ from functools import cached_property
 
 from pytriton.frozen import record
 
-__all__ = ["Expansion", "Source", "Span"]
-
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 

@@ -26,8 +26,6 @@ from lark.parsers.lalr_analysis import Shift
 
 from pytriton.lang.tokens import Token, subtracted
 
-__all__ = ["GRAMMAR", "TABLES", "Parser", "climb", "spelled", "tables"]
-
 GRAMMAR: Final = "triton_c.lark"
 TABLES: Final = "triton_c.json"
 

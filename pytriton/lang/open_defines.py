@@ -22,8 +22,6 @@ from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.lang.tree.types import TYPE_NAMES
 from pytriton.source import Source, Span
 
-__all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_names"]
-
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
 _SYNTAX: Final = "TC2"

@@ -22,8 +22,6 @@ from pytriton.lang.preprocess.directives import Preprocessed, preprocess, prepro
 from pytriton.lang.preprocess.macros import Macro
 from pytriton.source import Source
 
-__all__ = ["Front", "read"]
-
 MAX_NAME: Final = 4_096  # of a file, in characters
 MAX_TEXTS: Final = 16
 MAX_POINTS: Final = 8  # of one text, that differ in what an #if asks for

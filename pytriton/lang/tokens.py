@@ -25,21 +25,6 @@ from pytriton.errors import Report
 from pytriton.frozen import record
 from pytriton.source import Source, Span
 
-__all__ = [
-    "DIGRAPHS",
-    "MAX_TEXT",
-    "Comment",
-    "Kind",
-    "Problem",
-    "Token",
-    "decode",
-    "kind_of",
-    "scan",
-    "set_type",
-    "subtracted",
-    "tokenize",
-]
-
 MAX_TEXT: Final = 1 << 20
 MAX_NUMBER_LENGTH: Final = 200
 MAX_PIECES: Final = 150_000  # tokens, comments and lines of one text: a text of absurd density takes seconds

@@ -48,16 +48,16 @@ READING = (
         "assigned-unconverted",
         _lang("check/assignments"),
         "+= computes in the type of the right side",
-        "return arithmetic(operator, left, right, shape, node.span, context)",
-        "left = conversion(left, right.type, node.span, 'convert', context)\n"
-        "    return arithmetic(operator, left, right, shape, node.span, context)",
+        "return operators.arithmetic(operator, left, right, shape, node.span, context)",
+        "left = operators.conversion(left, right.type, node.span, 'convert', context)\n"
+        "    return operators.arithmetic(operator, left, right, shape, node.span, context)",
     ),
     Mutant(
         "exp-of-half-in-half",
         _lang("check/calls"),
         "elementary functions of half are half",
-        "element = DOUBLE if common == DOUBLE else FLOAT",
-        "element = common if common.is_float else FLOAT",
+        "element = types.DOUBLE if common == types.DOUBLE else types.FLOAT",
+        "element = common if common.is_float else types.FLOAT",
     ),
     Mutant(
         "trans-backwards",
@@ -101,7 +101,7 @@ EFFECTS = (
         "discarded-with-its-effect",
         _lang("tree/effects"),
         "an atomic whose value is not used is dropped",
-        "statement = Evaluate(statement.span, atomic)",
+        "statement = typed.Evaluate(statement.span, atomic)",
         "continue",
     ),
     Mutant(
@@ -167,8 +167,8 @@ CONVERSIONS = (
         "truth-of-bits",
         _lang("tree/convert"),
         "`&` of numbers, taken for a truth value, is computed on truth values",
-        "if isinstance(expr, Literal) and expr.value in (0, 1) and expr.type == INT:",
-        "if isinstance(expr, Literal) and expr.type == INT:",
+        "if isinstance(expr, typed.Literal) and expr.value in (0, 1) and expr.type == types.INT:",
+        "if isinstance(expr, typed.Literal) and expr.type == types.INT:",
     ),
     Mutant(
         "reshape-any",
@@ -233,7 +233,7 @@ MASKS = (
         "mask-replaced",
         _lang("check/masks"),
         "a load under `?:` loses its own mask",
-        'joint_mask = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)',
+        'joint_mask = typed.Binary(mask.span, with_element(types.BOOL, joint), "&&", mask, own)',
         "joint_mask = mask",
     ),
     Mutant(

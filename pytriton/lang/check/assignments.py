@@ -11,46 +11,18 @@ import math
 import re
 
 from pytriton.frozen import replace
+from pytriton.lang.check import operators
 from pytriton.lang.check.constants import shapes_note
 from pytriton.lang.check.context import Context, failed, value_of
-from pytriton.lang.check.operators import (
-    arithmetic,
-    broadcast,
-    conversion,
-    load,
-    pointer_arithmetic,
-    under_mask,
-)
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import COMMENTED_OUT, divides, type_cure
+from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import as_condition, scalar_of, to_shape
 from pytriton.lang.tree.effects import after, has_effect, kept
-from pytriton.lang.tree.typed import (
-    Assign,
-    Constexpr,
-    Evaluate,
-    Expr,
-    Literal,
-    Load,
-    Name,
-    Statement,
-    Store,
-    Symbol,
-)
-from pytriton.lang.tree.types import (
-    ERROR,
-    BlockType,
-    PointerType,
-    broadcast_shapes,
-    element_of,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree.typed import Expr, Statement, Symbol
+from pytriton.lang.tree.types import broadcast_shapes, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
-
-__all__ = ["effect", "effect_value", "tested_condition"]
-
 
 # ---------------------------------------------------------------- side effects
 
@@ -74,16 +46,16 @@ def _value_of(statements: list[Statement], node: syntax.Expr) -> Expr:
     old = isinstance(node, syntax.Postfix)
     declared: list[Statement] = []
     match statements:
-        case [Assign(symbol=symbol)]:
-            value: Expr = Name(node.span, symbol.type, symbol)
+        case [typed.Assign(symbol=symbol)]:
+            value: Expr = typed.Name(node.span, symbol.type, symbol)
             value = kept(value, f"old_{symbol.name}", declared) if old else value
             return after([*declared, *statements], value)
-        case [*before, Store(value=value) as store]:
+        case [*before, typed.Store(value=value) as store]:
             if old:
-                loaded = next(part for part in walk(value) if isinstance(part, Load))
+                loaded = next(part for part in walk(value) if isinstance(part, typed.Load))
                 value = kept(loaded, "old", declared)
                 return after([*before, *declared, store], value)
-            if not isinstance(value, Name | Literal | Constexpr):
+            if not isinstance(value, typed.Name | typed.Literal | typed.Constexpr):
                 value = kept(value, "value", declared)
             return after([*before, replace(store, value=after(declared, value))], value)
     return failed(node.span)
@@ -95,9 +67,9 @@ def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
         help_ = "to compare, write '=='"
         context.report.warning("TC325", "an assignment is used as a condition", node.span, help=help_)
     expr = value_of(node, context)
-    if expr.type == ERROR:
+    if expr.type == types.ERROR:
         return expr
-    if isinstance(expr.type, BlockType):
+    if isinstance(expr.type, types.BlockType):
         return context.refuse(
             "TC312",
             f"the condition of '{where}' is a block of type {expr.type}, not a scalar",
@@ -123,12 +95,12 @@ def effect(node: syntax.Expr, context: Context) -> list[Statement]:
             return []
         case _:
             value = context.check_expression(node, context)
-            if value.type == ERROR:
+            if value.type == types.ERROR:
                 return []
             if not has_effect(value):
                 context.report.warning("TC324", "this expression has no effect", node.span)
                 return []
-            return [Evaluate(node.span, value)]
+            return [typed.Evaluate(node.span, value)]
 
 
 def _assign(node: syntax.Assign, context: Context) -> list[Statement]:
@@ -154,7 +126,9 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
     match target:
         case syntax.Binary() if _is_unknown_type(target, context):
             return
-        case _ if isinstance(first, syntax.Call) and context.check_expression(first, context).type == ERROR:
+        case _ if (
+            isinstance(first, syntax.Call) and context.check_expression(first, context).type == types.ERROR
+        ):
             return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
             word = re.search(r"[\w.]+$|.$", end.source.text[: end.end])
@@ -193,15 +167,15 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
     if context.scope.find(left.id) is not None or context.scope.find(right.id) is not None:
         return False
     context.report.error("TC203", f"unknown type '{left.id}'", left.span, help=type_cure(left.id))
-    context.scope.declare(Symbol(right.id, ERROR, right.span), context.report)  # type: ignore[arg-type]
+    context.scope.declare(Symbol(right.id, types.ERROR, right.span), context.report)  # type: ignore[arg-type]
     return True
 
 
 def _assign_name(node: syntax.Assign, target: syntax.Name, context: Context) -> list[Statement]:
     left, right = value_of(target, context), value_of(node.value, context)
-    if ERROR in (left.type, right.type):
+    if types.ERROR in (left.type, right.type):
         return []
-    assert isinstance(left, Name)
+    assert isinstance(left, typed.Name)
     symbol = left.symbol
     if symbol.const or symbol.value is not None or symbol.buffer:
         context.report.error(
@@ -213,8 +187,8 @@ def _assign_name(node: syntax.Assign, target: syntax.Name, context: Context) -> 
         )
         return []
     right = _combined(node, left, right, context)
-    value = conversion(right, symbol.type, node.value.span, f"assign to '{symbol.name}'", context)
-    return [] if value.type == ERROR else [Assign(node.span, symbol, value)]
+    value = operators.conversion(right, symbol.type, node.value.span, f"assign to '{symbol.name}'", context)
+    return [] if value.type == types.ERROR else [typed.Assign(node.span, symbol, value)]
 
 
 def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) -> Expr:
@@ -222,12 +196,12 @@ def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) ->
     if node.operator == "=":
         return right
     operator = node.operator[:-1]
-    shape = broadcast(left, right, node.span, f"'{node.operator}'", context)
+    shape = operators.broadcast(left, right, node.span, f"'{node.operator}'", context)
     if shape is None:
-        return Name(node.span, ERROR, Symbol("", left.type, node.span))  # type: ignore[arg-type]
+        return typed.Name(node.span, types.ERROR, Symbol("", left.type, node.span))  # type: ignore[arg-type]
     if scalar_of(left.type) is None or scalar_of(right.type) is None:
-        return pointer_arithmetic(operator, left, right, shape, node.span, context)
-    return arithmetic(operator, left, right, shape, node.span, context)
+        return operators.pointer_arithmetic(operator, left, right, shape, node.span, context)
+    return operators.arithmetic(operator, left, right, shape, node.span, context)
 
 
 def _store(
@@ -235,10 +209,10 @@ def _store(
 ) -> list[Statement]:
     pointer, value = value_of(pointer_node, context), value_of(node.value, context)
     mask = None if mask_node is None else value_of(mask_node, context)
-    if ERROR in (pointer.type, value.type, None if mask is None else mask.type):
+    if types.ERROR in (pointer.type, value.type, None if mask is None else mask.type):
         return []
     element = element_of(pointer.type)
-    if not isinstance(element, PointerType):
+    if not isinstance(element, types.PointerType):
         message = f"'*' requires a pointer, not a value of type {pointer.type}"
         help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"
         context.report.error("TC311", message, pointer.span, help=help_)
@@ -248,20 +222,20 @@ def _store(
         if has_effect(pointer) or (mask is not None and has_effect(mask)):
             mask = None if mask is None else kept(mask, "mask", before)
             pointer = kept(pointer, "pointer", before)
-        loaded = load(pointer, node.target.span, context, mask)
+        loaded = operators.load(pointer, node.target.span, context, mask)
         value = _combined(node, loaded, value, context)
-        if value.type == ERROR:
+        if value.type == types.ERROR:
             return []
     condition = None if mask is None else as_condition(mask)
     if condition is not None:
-        placed = under_mask(pointer, condition, node.span, context)
+        placed = operators.under_mask(pointer, condition, node.span, context)
         if placed is None:
             return []
         pointer = placed
     pointer = _spread(pointer, value, node, context)
     type_ = with_element(element.element, shape_of(pointer.type))
-    value = conversion(value, type_, node.value.span, "store", context)
-    return [] if value.type == ERROR else [*before, Store(node.span, pointer, value, condition)]
+    value = operators.conversion(value, type_, node.value.span, "store", context)
+    return [] if value.type == types.ERROR else [*before, typed.Store(node.span, pointer, value, condition)]
 
 
 def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: Context) -> Expr:

@@ -15,8 +15,6 @@ from pytriton.lang.tree.typed import Body, Expr, If, Load
 from pytriton.lang.tree.walk import bodies, children, expressions, known_below
 from pytriton.source import Span
 
-__all__ = ["count_nodes", "refuse_large"]
-
 MAX_STATEMENTS: Final = 6_000
 MAX_NODES: Final = 26_000
 

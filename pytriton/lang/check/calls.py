@@ -16,6 +16,7 @@ from pytriton.lang.check.operators import LOADS, arithmetic, broadcast, conversi
 from pytriton.lang.check.subscripts import permute
 from pytriton.lang.check.unknown_names import unknown_function
 from pytriton.lang.parse import syntax
+from pytriton.lang.tree import types
 from pytriton.lang.tree.builtins import ELEMENTWISE, atomic_add_name
 from pytriton.lang.tree.convert import (
     alternatives,
@@ -30,26 +31,8 @@ from pytriton.lang.tree.convert import (
 from pytriton.lang.tree.effects import after, kept
 from pytriton.lang.tree.formats import FLOATS, INTEGERS, Conversion, Printed, lost_on_a_gpu, pieces, text_of
 from pytriton.lang.tree.typed import Atomic, Binary, Call, Expr, Statement
-from pytriton.lang.tree.types import (
-    DOUBLE,
-    ERROR,
-    FLOAT,
-    INT,
-    LONG,
-    UINT,
-    ULONG,
-    VOID,
-    PointerType,
-    ScalarType,
-    broadcast_shapes,
-    element_of,
-    promote,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree.types import broadcast_shapes, element_of, promote, shape_of, with_element
 from pytriton.source import Span
-
-__all__ = ["call"]
 
 _Check = Callable[[str, syntax.Call, list[Expr], Context], Expr]
 
@@ -136,7 +119,7 @@ def _arguments(node: syntax.Call, name: str, counts: tuple[int, ...], context: C
             context.report.error("TC308", f"'{name}' takes values, not a type", argument.span, help=help_)
             return None
         values.append(value_of(argument, context))
-    return None if any(value.type == ERROR for value in values) else values
+    return None if any(value.type == types.ERROR for value in values) else values
 
 
 # ---------------------------------------------------------------- elementwise
@@ -163,14 +146,14 @@ def _elementwise(name: str, node: syntax.Call, values: list[Expr], context: Cont
     function = ELEMENTWISE[name]
     element = common if function.rule == "common" else promote(common)
     if function.rule == "real":
-        element = DOUBLE if common == DOUBLE else FLOAT
+        element = types.DOUBLE if common == types.DOUBLE else types.FLOAT
     if function.name in ("min", "max"):
         values = [*alternatives(values[0], values[1], element)]
     values = [value if value.type == element else convert(value, element) for value in values]
     return Call(node.span, with_element(element, shape), function.name, tuple(values))
 
 
-def _stand_in(span: Span, element: ScalarType, shape: tuple[int, ...]) -> Expr:
+def _stand_in(span: Span, element: types.ScalarType, shape: tuple[int, ...]) -> Expr:
     """An expression of a type, for finding the common type of several operands."""
     zero = settle(failed(span))
     return Binary(span, with_element(element, shape), "+", zero, zero)
@@ -195,7 +178,7 @@ def _program(name: str, node: syntax.Call, values: list[Expr], context: Context)
         context.report.error("TC308", message, argument.span)
         return failed(node.span)
     function = "program_id" if name == "get_program_id" else "num_programs"
-    return Call(node.span, INT, function, (axis.expr,))
+    return Call(node.span, types.INT, function, (axis.expr,))
 
 
 def _trans(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
@@ -205,7 +188,7 @@ def _trans(name: str, node: syntax.Call, values: list[Expr], context: Context) -
 
 def _dot(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
     product = dot(values[0], values[1], node.span, context)
-    if len(values) == 2 or product.type == ERROR:
+    if len(values) == 2 or product.type == types.ERROR:
         return product
     shape = broadcast(product, values[2], node.span, "'dot'", context)
     if shape is None:
@@ -217,7 +200,7 @@ def _dot(name: str, node: syntax.Call, values: list[Expr], context: Context) -> 
 
 
 def _barrier(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
-    return Call(node.span, VOID, "barrier", ())
+    return Call(node.span, types.VOID, "barrier", ())
 
 
 def _atomic_add(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
@@ -260,7 +243,7 @@ def _atomic(
     compare: Expr | None = None,
 ) -> Expr:
     element = element_of(pointer.type)
-    if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
+    if not isinstance(element, types.PointerType) or not isinstance(element.element, types.ScalarType):
         message = f"'{name}' requires a pointer, not a value of type {pointer.type}"
         help_ = "its first argument is an address, as in 'X + i'"
         return context.refuse("TC311", message, span, help=help_)
@@ -285,7 +268,7 @@ def _atomic(
     value = conversion(value, type_, span, "store", context)
     if compare is not None:
         compare = conversion(compare, type_, span, "compare", context)
-    if ERROR in (value.type, compare.type if compare is not None else None):
+    if types.ERROR in (value.type, compare.type if compare is not None else None):
         return failed(span)
     return Atomic(span, type_, operation, pointer, compare, value, mask)
 
@@ -323,7 +306,7 @@ def _printf(node: syntax.Call, context: Context) -> Expr:
     if lost:
         where, help_ = node.arguments[0].span, "on the CPU it prints as in C"
         context.report.warning("TC331", f"on a GPU 'printf' loses {'; '.join(lost)}", where, help=help_)
-    return Call(node.span, VOID, "printf", tuple(values), Printed(text, shape))
+    return Call(node.span, types.VOID, "printf", tuple(values), Printed(text, shape))
 
 
 def _count(count: int, what: str) -> str:
@@ -358,13 +341,13 @@ def _printed_value(
         context.report.error("TC308", "'printf' takes values, not a type", argument.span)
         return None
     value = value_of(argument, context)
-    if value.type == ERROR:
+    if value.type == types.ERROR:
         return None
     value = settle(value)
     element = scalar_of(value.type)
     if element is None:
         fits, wanted = letter == "p", "%p"
-        assert isinstance(element_of(value.type), PointerType)
+        assert isinstance(element_of(value.type), types.PointerType)
     else:
         fits = letter in (INTEGERS if element.is_integer else FLOATS)
         wanted = "%d" if element.is_integer else "%f"
@@ -377,13 +360,13 @@ def _printed_value(
     )
 
 
-def _printed_type(element: ScalarType, letter: str) -> ScalarType:
+def _printed_type(element: types.ScalarType, letter: str) -> types.ScalarType:
     """The type in which an integer is printed: an int at least, with the sign that the conversion names."""
     wide = promote(element)
     if letter == "u":
-        return ULONG if wide.bits == 64 else UINT
+        return types.ULONG if wide.bits == 64 else types.UINT
     if letter in "di":
-        return LONG if wide.bits == 64 else INT
+        return types.LONG if wide.bits == 64 else types.INT
     return wide
 
 

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from pytriton.lang.tokens import Comment
 from pytriton.source import Span
 
-__all__ = ["CommentCursor"]
-
 
 class CommentCursor:
     """Walks once through the comments of one source."""

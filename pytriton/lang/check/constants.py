@@ -16,8 +16,6 @@ from pytriton.lang.tree.types import ERROR, INT, Type, shape_of
 from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
-__all__ = ["as_size", "defines_note", "integer_constant", "report_not_constant", "report_size", "shapes_note"]
-
 _TRUTHS: Final = frozenset(("<", ">", "<=", ">=", "==", "!=", "&&", "||"))
 
 

@@ -23,8 +23,6 @@ from pytriton.lang.tree.typed import Expr, Literal, Symbol
 from pytriton.lang.tree.types import ERROR, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
-__all__ = ["Context", "Scope", "ValueType", "declare_failed", "failed", "value_of"]
-
 ValueType = ScalarType | PointerType | BlockType
 
 

@@ -19,8 +19,6 @@ from pytriton.lang.tree.typed import Size, Symbol
 from pytriton.lang.tree.types import ERROR, INT, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
-__all__ = ["check_file_scope", "check_static_assert", "declare_parameter", "local_symbol"]
-
 _WITHOUT_ARGUMENT: Final = {"readonly", "writeonly", "noalias", "retune"}
 _WITH_ARGUMENT: Final = {"aligned", "multipleof"}
 _IGNORED: Final = {"const", "volatile", "__constant__", "unused", "always_inline"}

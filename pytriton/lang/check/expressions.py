@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytriton.lang.check import operators
 from pytriton.lang.check.assignments import effect_value
 from pytriton.lang.check.budget import count_nodes
 from pytriton.lang.check.calls import call
@@ -17,21 +18,11 @@ from pytriton.lang.check.constants import as_size, report_not_constant, report_s
 from pytriton.lang.check.context import Context, failed, value_of
 from pytriton.lang.check.literals import define_type, negated, number
 from pytriton.lang.check.masks import masked, where_open
-from pytriton.lang.check.operators import (
-    LOADS,
-    arithmetic,
-    broadcast,
-    conversion,
-    dot,
-    load,
-    pointer_arithmetic,
-    refuse_conversion,
-    select,
-)
 from pytriton.lang.check.subscripts import permute, subscript
 from pytriton.lang.check.type_names import named_type
 from pytriton.lang.check.unknown_names import unknown_name
 from pytriton.lang.parse import syntax
+from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
     MAX_BLOCK_ELEMENTS,
     as_condition,
@@ -43,42 +34,10 @@ from pytriton.lang.tree.convert import (
     settle,
 )
 from pytriton.lang.tree.effects import after, evaluated_once, has_effect, kept, places
-from pytriton.lang.tree.typed import (
-    Binary,
-    Bitcast,
-    Broadcast,
-    Constexpr,
-    Expr,
-    Literal,
-    Load,
-    Name,
-    Range,
-    Size,
-    Statement,
-    Unary,
-    spell,
-)
-from pytriton.lang.tree.types import (
-    BOOL,
-    DOUBLE,
-    ERROR,
-    FLOAT,
-    HALF,
-    INT,
-    ULONG,
-    BlockType,
-    PointerType,
-    ScalarType,
-    Type,
-    element_of,
-    promote,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree.typed import Expr, Statement
+from pytriton.lang.tree.types import element_of, promote, shape_of, with_element
 from pytriton.lang.tree.walk import has_memory
 from pytriton.source import Span
-
-__all__ = ["check_expression"]
 
 MAX_DEPTH: Final = 100
 MAX_CHAIN: Final = 20  # operators of a long chain in one expression
@@ -87,7 +46,7 @@ MAX_NESTED_ARMS: Final = 8  # of a long chain of ?:
 # Nodes in branches of `?:`, counted again for each `?:` around them: every load gets all masks.
 MAX_BRANCH_NODES: Final = 40_000
 _BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
-_INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
+_INFINITIES: Final = {"INFINITY": types.FLOAT, "F32_INFINITY": types.FLOAT, "F16_INFINITY": types.HALF}
 
 
 # ---------------------------------------------------------------- entry points
@@ -121,14 +80,14 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
         case syntax.Constexpr(span=span, id=name):
             value = context.scope.numbers[name]
             if isinstance(value, float):  # as the literal
-                type_ = DOUBLE if context.strict_literals else FLOAT
-                return Constexpr(span, type_, name, value, weak=not context.strict_literals)
-            return Constexpr(span, define_type(value), name, value)
+                type_ = types.DOUBLE if context.strict_literals else types.FLOAT
+                return typed.Constexpr(span, type_, name, value, weak=not context.strict_literals)
+            return typed.Constexpr(span, define_type(value), name, value)
         case syntax.Prefix():
             return _prefix(node, context)
         case syntax.MaskedDeref():
             pointer, mask = value_of(node.pointer, context), value_of(node.mask, context)
-            return load(pointer, node.span, context, mask)
+            return operators.load(pointer, node.span, context, mask)
         case syntax.Binary():
             return _binary(node, context)
         case syntax.Select():
@@ -143,7 +102,7 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
             return call(node, context)
         case syntax.Subscript():
             operand = value_of(node.operand, context)
-            return failed(node.span) if operand.type == ERROR else subscript(node, operand, context)
+            return failed(node.span) if operand.type == types.ERROR else subscript(node, operand, context)
         case syntax.Assign() | syntax.Postfix() | syntax.Comma():
             return effect_value(node, context)
         case syntax.String():
@@ -156,9 +115,9 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
 def _name(node: syntax.Name, context: Context) -> Expr:
     symbol = context.scope.find(node.id)
     if symbol is not None:
-        return Name(node.span, symbol.type, symbol)
+        return typed.Name(node.span, symbol.type, symbol)
     if node.id in _INFINITIES:
-        return Literal(node.span, _INFINITIES[node.id], math.inf)
+        return typed.Literal(node.span, _INFINITIES[node.id], math.inf)
     if node.id in context.unknown_names:
         return failed(node.span)
     context.unknown_names.add(node.id)  # one mistake, however often the name is used
@@ -181,32 +140,32 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
             help="move a pointer with '+', as in 'p + i'",
         )
     operand = value_of(node.operand, context)
-    if operand.type == ERROR:
+    if operand.type == types.ERROR:
         return operand
     if operator == "*":
-        return load(operand, node.span, context)
+        return operators.load(operand, node.span, context)
     if operator == "^":
         return permute(operand, [*range(1, len(shape_of(operand.type))), 0], node.span, context)
     if operator == "!":
         condition = as_condition(operand)
-        return Unary(node.span, condition.type, "!", condition)
+        return typed.Unary(node.span, condition.type, "!", condition)
     scalar = scalar_of(operand.type)
     if scalar is None or (operator == "~" and scalar.is_float):
         message = f"'{operator}' does not work on type {operand.type}"
         help_ = (
-            LOADS
+            operators.LOADS
             if scalar is None
             else "'(int)x' converts it to an integer, 'bitcast<int>(x)' gives its bits"
         )
         return context.refuse("TC303", message, node.span, help=help_)
-    if operator == "-" and isinstance(operand, Literal):
+    if operator == "-" and isinstance(operand, typed.Literal):
         return negated(operand, node.span)
     if is_weak(operand):
-        return Unary(node.span, operand.type, "-", operand) if operator == "-" else operand
+        return typed.Unary(node.span, operand.type, "-", operand) if operator == "-" else operand
     operand = convert(operand, promote(scalar))
     if operator == "+":
         return operand
-    return Unary(node.span, operand.type, operator, operand)
+    return typed.Unary(node.span, operand.type, operator, operand)
 
 
 def _binary(node: syntax.Binary, context: Context) -> Expr:
@@ -224,7 +183,7 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
         left = _applied(step, value_of(step.left, context) if left is None else left, context)
         # All of it is in the mask of the next load.
         tests_memory = step.operator in ("&&", "||") and has_memory(left)
-        if not cut or place == 1 or left.type == ERROR or is_weak(left):
+        if not cut or place == 1 or left.type == types.ERROR or is_weak(left):
             continue
         if tests_memory or place % MAX_CHAIN == 1:
             left = kept(left, "part", before)
@@ -235,7 +194,7 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
 
 def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
     left, right = _operands(node, left, context)
-    if ERROR in (left.type, right.type):
+    if types.ERROR in (left.type, right.type):
         return failed(node.span)
     operator = node.operator
     if operator in ("+", "-"):
@@ -245,8 +204,8 @@ def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
     if operator == "...":
         return _range(node, left, right, context)
     if operator == "@":
-        return dot(left, right, node.span, context)
-    shape = broadcast(left, right, node.span, f"'{operator}'", context)
+        return operators.dot(left, right, node.span, context)
+    shape = operators.broadcast(left, right, node.span, f"'{operator}'", context)
     if shape is None:
         return failed(node.span)
     if operator in ("&&", "||"):
@@ -257,16 +216,18 @@ def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
         right = where_open(operator, condition, as_condition(right))
         if has_memory(right):  # each load of a chain has all those before it in its mask
             _count_branch(right, node.span, context)
-        return after(before, Binary(node.span, with_element(BOOL, shape), operator, condition, right))
+        return after(
+            before, typed.Binary(node.span, with_element(types.BOOL, shape), operator, condition, right)
+        )
     if scalar_of(left.type) is None or scalar_of(right.type) is None:
-        return pointer_arithmetic(operator, left, right, shape, node.span, context)
-    return arithmetic(operator, left, right, shape, node.span, context)
+        return operators.pointer_arithmetic(operator, left, right, shape, node.span, context)
+    return operators.arithmetic(operator, left, right, shape, node.span, context)
 
 
 def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> None:
     """``*?(m) X + r`` loads through X alone, if often enough at every element of m, and adds r."""
     bare = isinstance(node.left, syntax.MaskedDeref) and not node.left.grouped
-    spread = isinstance(left, Load) and isinstance(left.pointer, Broadcast)
+    spread = isinstance(left, typed.Load) and isinstance(left.pointer, typed.Broadcast)
     offset = scalar_of(right.type)
     if bare and spread and not shape_of(left.pointer.operand.type) and offset and offset.is_integer:  # type: ignore[union-attr]
         message = f"this loads through a scalar pointer, and '{node.operator}' applies to the loaded value"
@@ -281,12 +242,16 @@ def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Contex
     """
     sign = node.operator
     match node:
-        case syntax.Binary(left=syntax.Binary(operator="...", grouped=False)) if isinstance(left, Range):
-            start, stop, other = spell(left.start), spell(left.stop), spell(right)
+        case syntax.Binary(left=syntax.Binary(operator="...", grouped=False)) if isinstance(
+            left, typed.Range
+        ):
+            start, stop, other = typed.spell(left.start), typed.spell(left.stop), typed.spell(right)
             bound = constant(right)
             this, that = f"({start} ... {stop}) {sign} {other}", f"{start} ... ({stop} {sign} {other})"
-        case syntax.Binary(right=syntax.Binary(operator="...", grouped=False)) if isinstance(right, Range):
-            start, stop, other = spell(right.start), spell(right.stop), spell(left)
+        case syntax.Binary(right=syntax.Binary(operator="...", grouped=False)) if isinstance(
+            right, typed.Range
+        ):
+            start, stop, other = typed.spell(right.start), typed.spell(right.stop), typed.spell(left)
             bound = None if sign in ("+", "-") else constant(left)
             this, that = f"{other} {sign} ({start} ... {stop})", f"({other} {sign} {start}) ... {stop}"
         case _:
@@ -335,15 +300,19 @@ def _range(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> Ex
     assert isinstance(start, int) and isinstance(stop, int)
     if not 1 <= stop - start <= MAX_BLOCK_ELEMENTS:
         what = "no elements" if stop <= start else "too many elements"
-        alike = isinstance(left, Constexpr) and isinstance(right, Constexpr) and left.name == right.name
-        name = left.name if isinstance(left, Constexpr) and alike else ""
+        alike = (
+            isinstance(left, typed.Constexpr)
+            and isinstance(right, typed.Constexpr)
+            and left.name == right.name
+        )
+        name = left.name if isinstance(left, typed.Constexpr) and alike else ""
         help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
         report_size(context, "TC306", f"'{start} ... {stop}' has {what}", node.span, left, right, help=help_)
         return failed(node.span)
     left, right = as_size(left), as_size(right)
-    length = right if start == 0 else Binary(node.span, INT, "-", right, left)
-    type_ = BlockType(INT, (Size(stop - start, length),))
-    return Range(node.span, type_, convert(left, INT), convert(right, INT))
+    length = right if start == 0 else typed.Binary(node.span, types.INT, "-", right, left)
+    type_ = types.BlockType(types.INT, (typed.Size(stop - start, length),))
+    return typed.Range(node.span, type_, convert(left, types.INT), convert(right, types.INT))
 
 
 def _select(node: syntax.Select, context: Context) -> Expr:
@@ -354,7 +323,7 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     if len(arms) + context.expression_depth > MAX_WHOLE_CHAIN and not context.branch_depth:
         return _long_select(arms, context)
     test = value_of(node.condition, context)
-    if test.type == ERROR:
+    if test.type == types.ERROR:
         return test
     known = constant(as_condition(test))
     yes = None if node.yes is None else _branch(node.yes, bool(known), context)
@@ -366,8 +335,8 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     if yes is None:
         _count_branch(test, node.span, context)
     yes = test if yes is None else masked(yes, condition)
-    no = masked(no, Unary(condition.span, condition.type, "!", condition))
-    return after(before, select(condition, yes, no, node.span, context))
+    no = masked(no, typed.Unary(condition.span, condition.type, "!", condition))
+    return after(before, operators.select(condition, yes, no, node.span, context))
 
 
 def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
@@ -381,7 +350,7 @@ def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
         )
     value = _without_effects(arms[-1].no, "in a branch of '?:'", False, context)
     before: list[Statement] = []
-    if tests[0].type != ERROR:
+    if tests[0].type != types.ERROR:
         tests[0] = evaluated_once(tests[0], before)
     levels = 0
     for arm, test, yes in zip(reversed(arms), reversed(tests), reversed(values), strict=True):
@@ -392,10 +361,10 @@ def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
             context.report.fatal("TC318", message, arm.span, help=help_)
         value = (
             failed(arm.span)
-            if test.type == ERROR
-            else select(as_condition(test), yes, value, arm.span, context)
+            if test.type == types.ERROR
+            else operators.select(as_condition(test), yes, value, arm.span, context)
         )
-        if levels >= MAX_NESTED_ARMS and value.type != ERROR and met(value, DOUBLE) is value:
+        if levels >= MAX_NESTED_ARMS and value.type != types.ERROR and met(value, types.DOUBLE) is value:
             value, levels = kept(value, "part", before), 0
     return after(before, value)
 
@@ -423,18 +392,18 @@ def _count_branch(branch: Expr, span: Span, context: Context) -> None:
 def _cast(node: syntax.Cast, context: Context) -> Expr:
     type_ = named_type(node.type, context)
     operand = value_of(node.operand, context)
-    if type_ is None or operand.type == ERROR:
+    if type_ is None or operand.type == types.ERROR:
         return failed(node.span)
-    return conversion(operand, type_, node.span, "convert", context, explicit=True)
+    return operators.conversion(operand, type_, node.span, "convert", context, explicit=True)
 
 
 def _bitcast(node: syntax.Bitcast, context: Context) -> Expr:
     type_ = named_type(node.type, context)
     operand = settle(value_of(node.operand, context))
-    if type_ is None or operand.type == ERROR:
+    if type_ is None or operand.type == types.ERROR:
         return failed(node.span)
     element, scalar = element_of(type_), scalar_of(operand.type)
-    if not isinstance(element, ScalarType) or scalar is None or element.bits != scalar.bits:
+    if not isinstance(element, types.ScalarType) or scalar is None or element.bits != scalar.bits:
         return context.refuse(
             "TC314",
             f"bitcast needs types of one width, not {operand.type} and {type_}",
@@ -442,19 +411,19 @@ def _bitcast(node: syntax.Bitcast, context: Context) -> Expr:
             help="'(float)x' converts a value to any type",
         )
     shape = shape_of(operand.type)
-    if isinstance(type_, BlockType) and type_.shape != shape:
-        refuse_conversion(operand, type_, node.span, "convert", context)
+    if isinstance(type_, types.BlockType) and type_.shape != shape:
+        operators.refuse_conversion(operand, type_, node.span, "convert", context)
         return failed(node.span)
-    return Bitcast(node.span, with_element(element, shape), operand)
+    return typed.Bitcast(node.span, with_element(element, shape), operand)
 
 
 def _size_of(node: syntax.SizeOf, context: Context) -> Expr:
     if isinstance(node.operand, syntax.TypeName):
-        type_: Type | None = named_type(node.operand, context)
+        type_: types.Type | None = named_type(node.operand, context)
     else:
         type_ = _unevaluated(node.operand, context).type
-    if type_ is None or not isinstance(type_, ScalarType | PointerType | BlockType):
+    if type_ is None or not isinstance(type_, types.ScalarType | types.PointerType | types.BlockType):
         return failed(node.span)
     element = element_of(type_)
-    width = 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
-    return Literal(node.span, ULONG, width * math.prod(shape_of(type_)))
+    width = 8 if isinstance(element, types.PointerType) else max(1, element.bits // 8)
+    return typed.Literal(node.span, types.ULONG, width * math.prod(shape_of(type_)))

@@ -28,28 +28,10 @@ from pytriton.lang.check.operators import conversion
 from pytriton.lang.check.type_names import base_type
 from pytriton.lang.parse import syntax
 from pytriton.lang.preprocess.macros import Macro
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.effects import in_order
-from pytriton.lang.tree.typed import (
-    Assign,
-    Body,
-    Break,
-    Comments,
-    Continue,
-    Declare,
-    DoWhile,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Name,
-    RangeLoop,
-    Remark,
-    Return,
-    Statement,
-    Symbol,
-    While,
-)
+from pytriton.lang.tree.typed import Body, Expr, KernelDef, Statement, Symbol
 from pytriton.lang.tree.types import ERROR
 from pytriton.lang.tree.walk import assigned, bodies, expressions, reads, walk
 from pytriton.settings import Settings
@@ -71,7 +53,7 @@ def warn_of_unassigned(body: Body, report: Report) -> None:
 def _declares_empty(body: Body) -> bool:
     """Whether a variable is declared without a value: only of such a one there is anything to say."""
     for statement in body:
-        if isinstance(statement, Declare):
+        if isinstance(statement, typed.Declare):
             if statement.value is None:
                 return True
         elif any(map(_declares_empty, bodies(statement))):
@@ -86,14 +68,14 @@ class _Search:
 
     def body(self, body: Body) -> None:
         for statement in body:
-            if isinstance(statement, If):
+            if isinstance(statement, typed.If):
                 self._reads(statement.condition)
                 before = set(self._empty)
                 self.body(statement.then)
                 after_then, self._empty = self._empty, before
                 self.body(statement.otherwise)
                 self._empty &= after_then
-            elif isinstance(statement, Assign | Declare):
+            elif isinstance(statement, typed.Assign | typed.Declare):
                 self._assign(statement)
             elif bodies(statement):
                 self._loop(statement)
@@ -101,7 +83,7 @@ class _Search:
                 for expr in expressions((statement,)):
                     self._reads(expr)
 
-    def _assign(self, statement: Assign | Declare) -> None:
+    def _assign(self, statement: typed.Assign | typed.Declare) -> None:
         if statement.value is not None:
             self._reads(statement.value)
             self._empty.discard(statement.symbol)
@@ -110,14 +92,14 @@ class _Search:
 
     def _loop(self, loop: Statement) -> None:
         """A loop's parts, each of which may run after every other one."""
-        if isinstance(loop, For):
+        if isinstance(loop, typed.For):
             self.body(loop.init)
             self._empty -= assigned(loop.body + loop.step) - assigned(loop.init)
             if loop.condition is not None:
                 self._reads(loop.condition)
             self.body(loop.body + loop.step)
             return
-        assert not isinstance(loop, RangeLoop)  # made by a pass
+        assert not isinstance(loop, typed.RangeLoop)  # made by a pass
         for inner in bodies(loop):
             self._empty -= assigned(inner)
         for expr in expressions((loop,), deep=False):
@@ -127,7 +109,7 @@ class _Search:
 
     def _reads(self, expr: Expr) -> None:
         for node in walk(expr):
-            if isinstance(node, Name) and node.symbol in self._empty:
+            if isinstance(node, typed.Name) and node.symbol in self._empty:
                 self._empty.discard(node.symbol)
                 declared = ("it was declared here, without a value", node.symbol.span)
                 message = f"'{node.symbol.name}' is read before it is assigned"
@@ -226,7 +208,7 @@ def _report_twins(file: syntax.File, report: Report) -> None:
 def _kernel(node: syntax.Function, context: Context) -> KernelDef:
     """The kernel with its parameters and body."""
     assert node.declarator.name is not None
-    head = Comments(context.comments.above(node.span.start))
+    head = typed.Comments(context.comments.above(node.span.start))
     if not node.specifiers.has("void") or node.declarator.stars:
         context.returns_value = True
         context.report.error(
@@ -238,7 +220,7 @@ def _kernel(node: syntax.Function, context: Context) -> KernelDef:
     context.kernel_body = node.body
     context.scope.push()
     parameters: list[Symbol] = []
-    comments: list[Comments] = []
+    comments: list[typed.Comments] = []
     for specifiers, declarator in node.declarator.parameters or ():
         if specifiers.has("void") and declarator.name is None and not declarator.stars:
             continue
@@ -258,19 +240,19 @@ def _kernel(node: syntax.Function, context: Context) -> KernelDef:
     for buffer in context.buffers:
         if buffer in used:
             parameters.append(buffer)
-            comments.append(Comments())
+            comments.append(typed.Comments())
     buffers = tuple(context.buffers)
     return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments), buffers)
 
 
 def _parameter(
     specifiers: syntax.Specifiers, declarator: syntax.Declarator, context: Context
-) -> tuple[Symbol | None, Comments]:
+) -> tuple[Symbol | None, typed.Comments]:
     """A parameter with its comments."""
     span = specifiers.span.to(declarator.span)
     above = context.comments.above(specifiers.span.start)
     symbol = declare_parameter(specifiers, declarator, span, context)
-    return symbol, Comments(above, context.comments.after(span))
+    return symbol, typed.Comments(above, context.comments.after(span))
 
 
 # ---------------------------------------------------------------- statements
@@ -283,7 +265,7 @@ def _items(block: syntax.Block, context: Context) -> Body:
         statements += _statement(item, context)
     last_comments = context.comments.above(block.span.end)
     if last_comments:
-        statements.append(Remark(block.span, Comments(last_comments)))
+        statements.append(typed.Remark(block.span, typed.Comments(last_comments)))
     return tuple(statements)
 
 
@@ -320,13 +302,15 @@ def _statement(node: syntax.Statement, context: Context) -> Body:
     if not (above or within or after):
         return tuple(statements)
     if not statements:
-        return (Remark(node.span, Comments(above + within + after)),)
+        return (typed.Remark(node.span, typed.Comments(above + within + after)),)
     first = statements[0].comments
     if holds_statements and after:
         above, after = above + after, ()
-    statements[0] = replace(statements[0], comments=Comments(above + within + first.above, first.beside))
+    statements[0] = replace(
+        statements[0], comments=typed.Comments(above + within + first.above, first.beside)
+    )
     last = statements[-1].comments
-    statements[-1] = replace(statements[-1], comments=Comments(last.above, last.beside + after))
+    statements[-1] = replace(statements[-1], comments=typed.Comments(last.above, last.beside + after))
     return tuple(statements)
 
 
@@ -345,24 +329,24 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
             return effect(expression, context)
         case syntax.Block():
             inner = list(_scoped(node, context))
-            ends = tuple(each.symbol for each in inner if context.traced and isinstance(each, Declare))
-            return [*inner, Remark(node.span, ends=ends)] if ends else inner
+            ends = tuple(each.symbol for each in inner if context.traced and isinstance(each, typed.Declare))
+            return [*inner, typed.Remark(node.span, ends=ends)] if ends else inner
         case syntax.If():
             return _if(node, context)
         case syntax.For():
             return _for(node, context)
         case syntax.While():
             condition = tested_condition(node.condition, "while", context)
-            return [While(node.span, condition, _loop_body(node.body, context))]
+            return [typed.While(node.span, condition, _loop_body(node.body, context))]
         case syntax.DoWhile():
             body = _loop_body(node.body, context)
-            return [DoWhile(node.span, body, tested_condition(node.condition, "while", context))]
+            return [typed.DoWhile(node.span, body, tested_condition(node.condition, "while", context))]
         case syntax.Return():
             if node.value is not None and not context.returns_value:
                 help_ = "store it through a pointer, as in '*out = value'"
                 context.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
             context.unsure += 1  # for good: what follows is not reached by every program
-            return [Return(node.span)]
+            return [typed.Return(node.span)]
         case syntax.Break() | syntax.Continue():
             return _jump(node, context)
 
@@ -384,12 +368,12 @@ def _if(node: syntax.If, context: Context) -> list[Statement]:
         otherwise = _perhaps(node.otherwise, context, certain=known == 0)
         context.block_depth += chained
         context.else_ifs -= chained
-    return [If(node.span, condition, then, otherwise)]
+    return [typed.If(node.span, condition, then, otherwise)]
 
 
 def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statement]:
     if context.loop_depth:
-        return [Break(node.span) if isinstance(node, syntax.Break) else Continue(node.span)]
+        return [typed.Break(node.span) if isinstance(node, syntax.Break) else typed.Continue(node.span)]
     word = "break" if isinstance(node, syntax.Break) else "continue"
     help_ = "'return' ends the kernel"
     context.report.error("TC411", f"'{word}' outside of a loop", node.span, help=help_)
@@ -416,7 +400,7 @@ def _for(node: syntax.For, context: Context) -> list[Statement]:
     context.unsure -= 1
     body = _loop_body(node.body, context)
     context.scope.pop()
-    return [For(node.span, init, condition, step, body)]
+    return [typed.For(node.span, init, condition, step, body)]
 
 
 def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
@@ -447,4 +431,4 @@ def _declare(
         span = declarator.initializer.span if declarator.initializer else declarator.span
         value = conversion(value, symbol.type, span, f"initialise '{symbol.name}'", context)
     context.scope.declare(symbol, context.report)
-    return [Declare(declarator.span.to(node.span), symbol, value)]
+    return [typed.Declare(declarator.span.to(node.span), symbol, value)]

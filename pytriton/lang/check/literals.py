@@ -16,8 +16,6 @@ from pytriton.lang.tree.typed import Literal
 from pytriton.lang.tree.types import CHAR, DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
 from pytriton.source import Span
 
-__all__ = ["define_type", "integer_type", "negated", "number"]
-
 _ESCAPES: Final = dict(zip("abfnrtv0'\"?\\", [7, 8, 12, 10, 13, 9, 11, 0, 39, 34, 63, 92], strict=True))
 
 

@@ -9,61 +9,36 @@ an axis that was reduced. Where one element serves several places, it is loaded 
 from __future__ import annotations
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import as_condition, convert, to_shape
-from pytriton.lang.tree.typed import (
-    Binary,
-    Bitcast,
-    Broadcast,
-    Call,
-    Cast,
-    Dot,
-    Expand,
-    Expr,
-    Literal,
-    Load,
-    Permute,
-    Reduce,
-    Reshape,
-    Select,
-    Unary,
-)
-from pytriton.lang.tree.types import (
-    BOOL,
-    INT,
-    BlockType,
-    broadcast_shapes,
-    element_of,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import BlockType, broadcast_shapes, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import children, has_memory, walk, with_children
-
-__all__ = ["masked", "where_open"]
 
 
 def masked(expr: Expr, mask: Expr) -> Expr:
     """The expression with its loads masked; where the shapes do not fit, as it is (``?:`` reports that)."""
-    if not any(isinstance(node, Load) for node in walk(expr)):
+    if not any(isinstance(node, typed.Load) for node in walk(expr)):
         return expr
     match expr:
-        case Load():
+        case typed.Load():
             return _load(expr, mask)
-        case Unary() | Binary() | Select() | Call() | Cast() | Bitcast():
+        case typed.Unary() | typed.Binary() | typed.Select() | typed.Call() | typed.Cast() | typed.Bitcast():
             return _elementwise(expr, mask)
-        case Broadcast(operand=operand):
+        case typed.Broadcast(operand=operand):
             inner = _within(mask, shape_of(expr.type))
             inner = None if inner is None else _within(inner, shape_of(operand.type))
-        case Reshape(operand=operand):
+        case typed.Reshape(operand=operand):
             inner = _within(mask, shape_of(expr.type))
             spread = None if inner is None else to_shape(inner, shape_of(expr.type))
             inner = None if spread is None else to_shape(spread, shape_of(operand.type))
-        case Expand(axes=axes):
+        case typed.Expand(axes=axes):
             inner = _unexpanded(_within(mask, shape_of(expr.type)), axes)
-        case Permute(order=order):
+        case typed.Permute(order=order):
             inner = _permuted_back(_within(mask, shape_of(expr.type)), order)
-        case Reduce(axis=axis):
+        case typed.Reduce(axis=axis):
             inner = _along(_within(mask, shape_of(expr.type)), axis, len(shape_of(expr.type)) + 1)
-        case Dot(left=left, right=right):
+        case typed.Dot(left=left, right=right):
             inner = _within(mask, shape_of(expr.type))
             if inner is None:
                 return expr
@@ -78,10 +53,10 @@ def where_open(operator: str, left: Expr, right: Expr) -> Expr:
     """The right side of ``&&`` or ``||``: its loads only touch memory where the left side has not decided."""
     if not has_memory(right):
         return right
-    return masked(right, left if operator == "&&" else Unary(left.span, left.type, "!", left))
+    return masked(right, left if operator == "&&" else typed.Unary(left.span, left.type, "!", left))
 
 
-def _load(load: Load, mask: Expr) -> Expr:
+def _load(load: typed.Load, mask: Expr) -> Expr:
     pointer = masked(load.pointer, mask)
     joint_mask = mask
     if load.mask is not None:
@@ -89,15 +64,15 @@ def _load(load: Load, mask: Expr) -> Expr:
         joint = broadcast_shapes(shape_of(mask.type), shape_of(own.type))
         if joint is None:
             return load
-        joint_mask = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)
+        joint_mask = typed.Binary(mask.span, with_element(types.BOOL, joint), "&&", mask, own)
     shape = broadcast_shapes(shape_of(pointer.type), shape_of(joint_mask.type))
     placed = None if shape is None else to_shape(pointer, shape)
     if shape is None or placed is None:
         return load
     element = element_of(load.type)
-    zero = convert(Literal(load.span, INT, 0), element)
+    zero = convert(typed.Literal(load.span, types.INT, 0), element)
     other = zero if load.other is None else masked(load.other, mask)
-    return Load(load.span, with_element(element, shape), placed, joint_mask, other)
+    return typed.Load(load.span, with_element(element, shape), placed, joint_mask, other)
 
 
 def _elementwise(expr: Expr, mask: Expr) -> Expr:
@@ -119,8 +94,8 @@ def _within(mask: Expr, shape: tuple[int, ...]) -> Expr | None:
     if not have:
         return mask
     for _ in range(len(have) - len(shape)):
-        type_ = with_element(INT, shape_of(mask.type)[1:])
-        mask = as_condition(Reduce(mask.span, type_, "max", convert(mask, INT), 0))
+        type_ = with_element(types.INT, shape_of(mask.type)[1:])
+        mask = as_condition(typed.Reduce(mask.span, type_, "max", convert(mask, types.INT), 0))
     missing = len(shape) - len(have)
     if missing > 0 and have:
         mask = _expanded(mask, (True,) * missing + (False,) * len(have))
@@ -137,8 +112,8 @@ def _any(mask: Expr, axis: int) -> Expr:
     shape = shape_of(mask.type)
     if not shape or shape[axis] == 1:
         return mask
-    type_ = with_element(INT, shape[:axis] + shape[axis + 1 :])
-    reduced = as_condition(Reduce(mask.span, type_, "max", convert(mask, INT), axis))
+    type_ = with_element(types.INT, shape[:axis] + shape[axis + 1 :])
+    reduced = as_condition(typed.Reduce(mask.span, type_, "max", convert(mask, types.INT), axis))
     return _along(reduced, axis, len(shape)) or reduced
 
 
@@ -152,7 +127,7 @@ def _along(mask: Expr | None, axis: int, rank: int) -> Expr | None:
 def _expanded(mask: Expr, axes: tuple[bool, ...]) -> Expr:
     sizes = iter(shape_of(mask.type))
     shape = tuple(1 if new else next(sizes) for new in axes)
-    return Expand(mask.span, BlockType(BOOL, shape), mask, axes)
+    return typed.Expand(mask.span, BlockType(types.BOOL, shape), mask, axes)
 
 
 def _unexpanded(mask: Expr | None, axes: tuple[bool, ...]) -> Expr | None:
@@ -160,9 +135,9 @@ def _unexpanded(mask: Expr | None, axes: tuple[bool, ...]) -> Expr | None:
     if mask is None or not shape_of(mask.type):
         return mask
     shape = tuple(size for size, new in zip(shape_of(mask.type), axes, strict=True) if not new)
-    if isinstance(mask, Expand) and mask.axes == axes:
+    if isinstance(mask, typed.Expand) and mask.axes == axes:
         return mask.operand
-    return Reshape(mask.span, with_element(BOOL, shape), mask)
+    return typed.Reshape(mask.span, with_element(types.BOOL, shape), mask)
 
 
 def _permuted_back(mask: Expr | None, order: tuple[int, ...]) -> Expr | None:
@@ -170,4 +145,4 @@ def _permuted_back(mask: Expr | None, order: tuple[int, ...]) -> Expr | None:
         return mask
     back = tuple(order.index(axis) for axis in range(len(order)))
     shape = tuple(shape_of(mask.type)[axis] for axis in back)
-    return Permute(mask.span, BlockType(BOOL, shape), mask, back)
+    return typed.Permute(mask.span, BlockType(types.BOOL, shape), mask, back)

@@ -12,6 +12,7 @@ from typing import Final
 from pytriton.frozen import replace
 from pytriton.lang.check.constants import defines_note, shapes_note
 from pytriton.lang.check.context import Context, ValueType, failed
+from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
     MAX_BLOCK_ELEMENTS,
     alternatives,
@@ -28,53 +29,10 @@ from pytriton.lang.tree.convert import (
     to_shape,
 )
 from pytriton.lang.tree.effects import after, has_effect, kept
-from pytriton.lang.tree.typed import (
-    Binary,
-    Cast,
-    Dot,
-    Evaluate,
-    Expr,
-    Literal,
-    Load,
-    Range,
-    Reduce,
-    Select,
-    Statement,
-    Unary,
-)
-from pytriton.lang.tree.types import (
-    BOOL,
-    CHAR,
-    ERROR,
-    FLOAT,
-    INT,
-    LONG,
-    BlockType,
-    ElementType,
-    PointerType,
-    ScalarType,
-    Type,
-    broadcast_shapes,
-    element_of,
-    promote,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree.typed import Expr, Statement
+from pytriton.lang.tree.types import broadcast_shapes, element_of, promote, shape_of, with_element
 from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
-
-__all__ = [
-    "LOADS",
-    "arithmetic",
-    "broadcast",
-    "conversion",
-    "dot",
-    "load",
-    "pointer_arithmetic",
-    "refuse_conversion",
-    "select",
-    "under_mask",
-]
 
 LOADS: Final = "'*p' loads what a pointer points to"
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
@@ -109,24 +67,24 @@ def arithmetic(
         left, right = convert(left, common), convert(right, common)
     wrong = None if common.is_float else _undefined(operator, right, common)
     if wrong is not None:
-        dropped = [Evaluate(left.span, left)] if has_effect(left) else []
+        dropped = [typed.Evaluate(left.span, left)] if has_effect(left) else []
         return after(dropped, _without_value(wrong, with_element(common, shape), span, right, context))
     comparison = operator in _COMPARISONS
-    type_ = with_element(BOOL if comparison else common, shape)
+    type_ = with_element(types.BOOL if comparison else common, shape)
     if comparison:
         left, right = settle(left), settle(right)
-    return Binary(span, type_, operator, left, right)
+    return typed.Binary(span, type_, operator, left, right)
 
 
 def _without_value(
-    wrong: tuple[str, str], type_: ElementType | BlockType, span: Span, by: Expr, context: Context
+    wrong: tuple[str, str], type_: types.ElementType | types.BlockType, span: Span, by: Expr, context: Context
 ) -> Expr:
     """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
     code, message = wrong
     if not context.unsure:
         return context.refuse(code, f"this {message}", span, *defines_note(by))
     context.report.warning(code, f"if this is executed, it {message}", span, *defines_note(by))
-    zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
+    zero = to_shape(convert(typed.Literal(span, types.INT, 0), element_of(type_)), shape_of(type_))
     assert zero is not None
     return zero
 
@@ -137,23 +95,23 @@ def pointer_arithmetic(
     """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
     first = element_of(left.type)
     second = element_of(right.type)
-    if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
+    if operator == "+" and isinstance(second, types.PointerType) and isinstance(first, types.ScalarType):
         before: list[Statement] = []
         if has_effect(left) or has_effect(right):
             left = kept(left, "index", before)  # it comes first
         moved = pointer_arithmetic(operator, right, left, shape, span, context)
         return after(before, moved)
-    offset = second if isinstance(first, PointerType) and isinstance(second, ScalarType) else None
+    offset = second if isinstance(first, types.PointerType) and isinstance(second, types.ScalarType) else None
     if operator in ("+", "-") and offset is not None and offset.is_integer:
-        if offset == BOOL:
-            right = convert(right, INT)
-        return Binary(span, with_element(first, shape), operator, left, right)
-    both = isinstance(first, PointerType) and isinstance(second, PointerType)
+        if offset == types.BOOL:
+            right = convert(right, types.INT)
+        return typed.Binary(span, with_element(first, shape), operator, left, right)
+    both = isinstance(first, types.PointerType) and isinstance(second, types.PointerType)
     if both and first == second and operator == "-":
-        return Binary(span, with_element(LONG, shape), "-", left, right)
+        return typed.Binary(span, with_element(types.LONG, shape), "-", left, right)
     if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
         left, right = _address(left), _address(right)
-        return Binary(span, with_element(BOOL, shape), operator, left, right)
+        return typed.Binary(span, with_element(types.BOOL, shape), operator, left, right)
     return context.refuse(
         "TC303",
         f"'{operator}' does not work on {left.type} and {right.type}",
@@ -178,11 +136,13 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
             *shapes_note(left, right),
             help="'^x' transposes a block",
         )
-    if scalar_of(left.type) == scalar_of(right.type) == CHAR:
-        common = CHAR  # whose products Triton has; those of other integers are made in their common type
-    element = FLOAT if common.is_float and common.bits == 16 else promote(common)
-    type_ = BlockType(element, (first[0], second[1], *first[2:]))
-    product = Dot(span, type_, convert(left, common), convert(right, common))
+    if scalar_of(left.type) == scalar_of(right.type) == types.CHAR:
+        common = (
+            types.CHAR
+        )  # whose products Triton has; those of other integers are made in their common type
+    element = types.FLOAT if common.is_float and common.bits == 16 else promote(common)
+    type_ = types.BlockType(element, (first[0], second[1], *first[2:]))
+    product = typed.Dot(span, type_, convert(left, common), convert(right, common))
     count = math.prod(map(padded, (*first, second[1])))
     if not has_product(product) and count > MAX_BLOCK_ELEMENTS:
         return context.refuse(
@@ -197,18 +157,20 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
 
 def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -> Expr:
     """``condition ? yes : no`` of typed operands."""
-    if ERROR in (condition.type, yes.type, no.type):
+    if types.ERROR in (condition.type, yes.type, no.type):
         return failed(span)
     shape = broadcast(yes, no, span, "'?:'", context)
     if shape is None:
         return failed(span)
     full_shape = broadcast_shapes(shape, shape_of(condition.type))
     if full_shape is None:
-        _refuse_shapes(condition.type, with_element(INT, shape), span, "'?:'", (condition, yes), context)
+        _refuse_shapes(
+            condition.type, with_element(types.INT, shape), span, "'?:'", (condition, yes), context
+        )
         return failed(span)
-    element: ElementType | None = common_type(yes, no)
-    if scalar_of(yes.type) == scalar_of(no.type) == BOOL:
-        element = BOOL
+    element: types.ElementType | None = common_type(yes, no)
+    if scalar_of(yes.type) == scalar_of(no.type) == types.BOOL:
+        element = types.BOOL
     if element is None:
         element = _common_pointer(yes, no)
     if element is None:
@@ -221,15 +183,15 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
         if folded is not None:
             return folded
     yes, no = alternatives(yes, no, element)
-    return Select(span, type_, condition, yes, no)
+    return typed.Select(span, type_, condition, yes, no)
 
 
-def _common_pointer(yes: Expr, no: Expr) -> ElementType | None:
+def _common_pointer(yes: Expr, no: Expr) -> types.ElementType | None:
     first = element_of(yes.type)
     second = element_of(no.type)
-    if isinstance(first, PointerType) and (first == second or constant(no) == 0):
+    if isinstance(first, types.PointerType) and (first == second or constant(no) == 0):
         return first
-    return second if isinstance(second, PointerType) and constant(yes) == 0 else None
+    return second if isinstance(second, types.PointerType) and constant(yes) == 0 else None
 
 
 # ---------------------------------------------------------------- conversions and memory
@@ -247,31 +209,34 @@ def conversion(
 
     An explicit conversion to a scalar type keeps the shape of a block.
     """
-    if value.type == ERROR:
+    if value.type == types.ERROR:
         return value
     element = element_of(type_)
     have = element_of(value.type)
-    null = isinstance(element, PointerType) and constant(value) == 0
-    if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
-        number = have if isinstance(have, ScalarType) else element
-        assert isinstance(number, ScalarType)
+    null = isinstance(element, types.PointerType) and constant(value) == 0
+    if (
+        isinstance(element, types.PointerType) != isinstance(have, types.PointerType)
+        and element != types.BOOL
+    ):
+        number = have if isinstance(have, types.ScalarType) else element
+        assert isinstance(number, types.ScalarType)
         address = number.is_integer and (number is have or number.bits == 64)
         if not null and not (explicit and address):
             refuse_conversion(value, type_, span, action, context)
             return failed(span)
-    elif isinstance(element, PointerType) and element != have and not explicit:
+    elif isinstance(element, types.PointerType) and element != have and not explicit:
         context.report.warning(
             "TC323",
             f"this pointer of type {have} is read as {element}",
             span,
             help=f"write ({element}) to show that it is meant",
         )
-    if explicit and element == FLOAT:
-        value = met(value, FLOAT)  # a literal, too, is a float from here on
+    if explicit and element == types.FLOAT:
+        value = met(value, types.FLOAT)  # a literal, too, is a float from here on
     converted = convert(value, element)
-    if explicit and isinstance(converted, Cast) and converted is not value:
+    if explicit and isinstance(converted, typed.Cast) and converted is not value:
         converted = replace(converted, span=span)  # where it is written
-    if explicit and not isinstance(type_, BlockType):
+    if explicit and not isinstance(type_, types.BlockType):
         return converted
     shaped = to_shape(converted, shape_of(type_))
     if shaped is None:
@@ -280,7 +245,7 @@ def conversion(
     return shaped
 
 
-def refuse_conversion(value: Expr, type_: Type, span: Span, action: str, context: Context) -> None:
+def refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, context: Context) -> None:
     """Report a value that does not convert to a type (TC302)."""
     if action.startswith(("initialise", "assign")):
         message = f"cannot {action} of type {type_} with a value of type {value.type}"
@@ -294,10 +259,10 @@ def refuse_conversion(value: Expr, type_: Type, span: Span, action: str, context
 
 def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) -> Expr:
     """``*pointer``, only where the mask holds."""
-    if pointer.type == ERROR or (mask is not None and mask.type == ERROR):
+    if pointer.type == types.ERROR or (mask is not None and mask.type == types.ERROR):
         return failed(span)
     element = element_of(pointer.type)
-    if not isinstance(element, PointerType):
+    if not isinstance(element, types.PointerType):
         return context.refuse(
             "TC311",
             f"'*' requires a pointer, not a value of type {pointer.type}",
@@ -305,14 +270,14 @@ def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) 
             help="'*p' loads through a pointer; a power is 'pow(x, y)'",
         )
     if mask is None:
-        return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
+        return typed.Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
     condition = as_condition(mask)
     placed = under_mask(pointer, condition, span, context)
     if placed is None:
         return failed(span)
     type_ = with_element(element.element, shape_of(placed.type))
-    other = convert(Literal(span, INT, 0), element.element)
-    return Load(span, type_, placed, condition, other)
+    other = convert(typed.Literal(span, types.INT, 0), element.element)
+    return typed.Load(span, type_, placed, condition, other)
 
 
 def under_mask(pointer: Expr, mask: Expr, span: Span, context: Context) -> Expr | None:
@@ -333,7 +298,7 @@ def broadcast(left: Expr, right: Expr, span: Span, what: str, context: Context) 
 
 
 def _refuse_shapes(
-    left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr], context: Context
+    left: types.Type, right: types.Type, span: Span, what: str, parts: tuple[Expr, Expr], context: Context
 ) -> None:
     context.report.error(
         "TC304",
@@ -346,7 +311,7 @@ def _refuse_shapes(
     )
 
 
-def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str] | None:
+def _undefined(operator: str, right: Expr, type_: types.ScalarType) -> tuple[str, str] | None:
     """Why an integer operation has no value with this constant on its right: a code and a message."""
     value = constant(right) if operator in _PARTIAL else None
     if value == 0 and operator in ("/", "%"):
@@ -356,19 +321,19 @@ def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str]
     return None
 
 
-def _conversion_help(value: Expr, type_: Type) -> str | None:
+def _conversion_help(value: Expr, type_: types.Type) -> str | None:
     """What to write where a value does not convert."""
     assert isinstance(type_, ValueType)
     have, wanted = element_of(value.type), element_of(type_)
-    if isinstance(have, PointerType) and not isinstance(wanted, PointerType):
+    if isinstance(have, types.PointerType) and not isinstance(wanted, types.PointerType):
         return LOADS
-    if isinstance(wanted, PointerType) and not isinstance(have, PointerType):
-        if isinstance(value, Load):
+    if isinstance(wanted, types.PointerType) and not isinstance(have, types.PointerType):
+        if isinstance(value, typed.Load):
             return "without the '*' it is the pointer itself"
         if have.is_float:
             return "an address is an integer"
         return f"write '({wanted})x' to read a number as an address"
-    if isinstance(value, Binary) and isinstance(value.left, Range):
+    if isinstance(value, typed.Binary) and isinstance(value.left, typed.Range):
         sign = value.operator
         return f"'...' binds tighter than '{sign}': write 'a ... (b {sign} c)'"
     if (axis := _other_axis(value, shape_of(type_))) is not None:
@@ -380,7 +345,7 @@ def _conversion_help(value: Expr, type_: Type) -> str | None:
 
 def _other_axis(value: Expr, wanted: tuple[int, ...]) -> str | None:
     """The reduction with the wanted shape, where that of another axis was written."""
-    if not isinstance(value, Reduce):
+    if not isinstance(value, typed.Reduce):
         return None
     shape = shape_of(value.operand.type)
     for axis in range(len(shape)):
@@ -393,14 +358,14 @@ def _other_axis(value: Expr, wanted: tuple[int, ...]) -> str | None:
 
 def _address(expr: Expr) -> Expr:
     """A pointer as a 64-bit number, for comparisons."""
-    return convert(expr, LONG)
+    return convert(expr, types.LONG)
 
 
 def _fold_load(
     condition: Expr,
     yes: Expr,
     no: Expr,
-    element: ElementType,
+    element: types.ElementType,
     shape: tuple[int, ...],
     span: Span,
 ) -> Expr | None:
@@ -410,16 +375,18 @@ def _fold_load(
     shape, and ``v`` has the loaded type (or is a number that it holds exactly).
     """
     for load, other, mask in ((yes, no, condition), (no, yes, None)):
-        if not isinstance(load, Load) or load.mask is None or shape_of(load.type) != shape:
+        if not isinstance(load, typed.Load) or load.mask is None or shape_of(load.type) != shape:
             continue
         if mask is not None and load.mask is not mask:
             continue
         if mask is None and not (
-            isinstance(load.mask, Unary) and load.mask.operator == "!" and load.mask.operand is condition
+            isinstance(load.mask, typed.Unary)
+            and load.mask.operator == "!"
+            and load.mask.operand is condition
         ):
             continue
         loaded = element_of(load.type)
-        if isinstance(other, Load) or any(isinstance(part, Load) for part in walk(other)):
+        if isinstance(other, typed.Load) or any(isinstance(part, typed.Load) for part in walk(other)):
             continue
         other = convert(other, element)
         if loaded != element:
@@ -428,6 +395,6 @@ def _fold_load(
             if value is None or constant(narrow) != value:
                 continue
             other = narrow
-        folded = Load(span, load.type, load.pointer, load.mask, other)
+        folded = typed.Load(span, load.type, load.pointer, load.mask, other)
         return convert(folded, element)
     return None

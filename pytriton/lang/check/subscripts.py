@@ -20,8 +20,6 @@ from pytriton.lang.tree.typed import Expand, Expr, Permute, Reduce
 from pytriton.lang.tree.types import BlockType, PointerType, element_of, promote, shape_of, with_element
 from pytriton.source import Span
 
-__all__ = ["permute", "subscript"]
-
 _Operator = Choice["+", "max", "min"]
 _OTHER_ITEMS: Final = {
     "None": "write 'newaxis'",

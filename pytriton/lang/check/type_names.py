@@ -18,8 +18,6 @@ from pytriton.lang.tree.typed import Size
 from pytriton.lang.tree.types import INT, TYPE_WORDS, BlockType, PointerType
 from pytriton.source import Span
 
-__all__ = ["base_type", "block_shape", "build_type", "named_type"]
-
 MAX_STARS: Final = 8
 
 

@@ -19,8 +19,6 @@ from pytriton.lang.parse.habits import OTHER_FUNCTIONS, OTHER_NAMES
 from pytriton.lang.tree.builtins import function_names
 from pytriton.source import Span
 
-__all__ = ["Cure", "unknown_function", "unknown_name"]
-
 _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 _INFINITIES: Final = {"INFINITY", "F32_INFINITY", "F16_INFINITY"}
 

@@ -14,8 +14,6 @@ from pytriton.lang.parse import syntax
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
-__all__ = ["Builder"]
-
 
 def _over(parts: list[Any]) -> Span:
     """The span of a reduction whose first and last part are there."""

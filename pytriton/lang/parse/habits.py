@@ -9,16 +9,6 @@ from pytriton.errors import closest
 from pytriton.lang.tree.builtins import function_names
 from pytriton.lang.tree.types import TYPE_WORDS
 
-__all__ = [
-    "COMMENTED_OUT",
-    "OTHER_FUNCTIONS",
-    "OTHER_NAMES",
-    "TYPES",
-    "divides",
-    "type_cure",
-    "without_prefix",
-]
-
 TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
 _ALIASES: Final = {
     "half": "float16 fp16 f16 __half half_t",

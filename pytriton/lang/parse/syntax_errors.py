@@ -16,8 +16,6 @@ from pytriton.lang.parse.terminals import terminals
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
-__all__ = ["ELSE", "NESTED", "Stop", "refuse"]
-
 _SPELLED: Final = {
     "IDENT": "a name",
     "NUMBER": "a number",

@@ -17,8 +17,6 @@ from pytriton.lang.grammar import spelled
 from pytriton.lang.parse.habits import TYPES, without_prefix
 from pytriton.lang.tokens import Kind, Token, set_type
 
-__all__ = ["classify", "terminals"]
-
 _QUALIFIERS: Final = frozenset(
     "const restrict __restrict __restrict__ volatile __constant__ inline __inline __inline__".split()
 )

@@ -23,8 +23,6 @@ from pytriton.lang.tree.convert import computed, wrap
 from pytriton.lang.tree.types import LONG, ULONG
 from pytriton.source import Span
 
-__all__ = ["evaluate"]
-
 MAX_DEPTH: Final = 80  # parentheses and operators within each other
 MAX_NUMBER_LENGTH: Final = 100  # characters; 64 bits need 65
 _WORD: Final = 1 << 64

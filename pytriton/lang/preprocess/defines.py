@@ -20,8 +20,6 @@ from pytriton.lang.preprocess.macros import RESERVED, Macro, body_is_sound, pars
 from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.source import Source
 
-__all__ = ["PRELUDE", "given_macros", "given_options"]
-
 _PRELUDE_TEXT: Final = """\
 bool _Bool
 true 1

@@ -31,8 +31,6 @@ from pytriton.lang.preprocess.macros import RESERVED, Macro, parse_define, with_
 from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
 from pytriton.source import Source, Span
 
-__all__ = ["Preprocessed", "preprocess", "preprocess_given"]
-
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
 MAX_IF_DEPTH: Final = 256  # nested #ifs
 MAX_WARNINGS: Final = 100

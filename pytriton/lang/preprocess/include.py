@@ -18,8 +18,6 @@ from pytriton.lang.preprocess.macros import join
 from pytriton.lang.tokens import MAX_TEXT, Kind, Token, decode
 from pytriton.source import Source, Span
 
-__all__ = ["Includes"]
-
 MAX_INCLUDE_DEPTH: Final = 32
 MAX_FILES: Final = 200
 

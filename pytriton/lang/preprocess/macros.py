@@ -10,8 +10,6 @@ from pytriton.frozen import record, replace
 from pytriton.lang.tokens import Comment, Kind, Token
 from pytriton.source import Span
 
-__all__ = ["RESERVED", "Macro", "body_is_sound", "join", "parse_define", "with_comments"]
-
 # C11 6.10.8p4: neither #define nor #undef may name them.
 RESERVED: Final = frozenset({"defined", "__LINE__", "__FILE__", "__VA_ARGS__"})
 

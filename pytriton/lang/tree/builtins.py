@@ -12,8 +12,6 @@ from typing import Final, Literal
 
 from pytriton.frozen import record
 
-__all__ = ["ELEMENTWISE", "Elementwise", "atomic_add_name", "function_names"]
-
 
 @record
 class Elementwise:

@@ -12,47 +12,16 @@ from collections.abc import Callable
 from typing import Final
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.typed import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Constexpr,
-    Dot,
-    Expr,
-    Literal,
-    Name,
-    Reshape,
-    Select,
-    Sequenced,
-    Unary,
-)
-from pytriton.lang.tree.types import (
-    BFLOAT16,
-    BOOL,
-    CHAR,
-    DOUBLE,
-    FLOAT,
-    HALF,
-    INT,
-    BlockType,
-    ElementType,
-    PointerType,
-    ScalarType,
-    Type,
-    broadcast_shapes,
-    common_scalar,
-    element_of,
-    shape_of,
-    with_element,
-)
+from pytriton.lang.tree import typed, types
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import broadcast_shapes, common_scalar, element_of, shape_of, with_element
 
 
-def scalar_of(type_: Type) -> ScalarType | None:
+def scalar_of(type_: types.Type) -> types.ScalarType | None:
     """The number type of a scalar or of a block's elements; None for pointers and the rest."""
-    if isinstance(type_, BlockType):
+    if isinstance(type_, types.BlockType):
         type_ = type_.element
-    return type_ if isinstance(type_, ScalarType) else None
+    return type_ if isinstance(type_, types.ScalarType) else None
 
 
 # ---------------------------------------------------------------- weak literals
@@ -61,38 +30,38 @@ def scalar_of(type_: Type) -> ScalarType | None:
 def is_weak(expr: Expr) -> bool:
     """Whether the expression is made of unsuffixed floating literals only, and so has no type yet."""
     match expr:
-        case Literal(weak=weak) | Constexpr(weak=weak):
+        case typed.Literal(weak=weak) | typed.Constexpr(weak=weak):
             return weak
-        case Unary(operator="-", operand=operand) | Sequenced(value=operand):
+        case typed.Unary(operator="-", operand=operand) | typed.Sequenced(value=operand):
             return is_weak(operand)
-        case Binary(operator="+" | "-" | "*" | "/", left=left, right=right):
+        case typed.Binary(operator="+" | "-" | "*" | "/", left=left, right=right):
             return is_weak(right) and is_weak(left)  # a long sum is deep on its left
         case _:
             return False
 
 
-def settle(expr: Expr, type_: ScalarType = FLOAT) -> Expr:
+def settle(expr: Expr, type_: types.ScalarType = types.FLOAT) -> Expr:
     """A weak expression as one of the floating type that it met; any other is returned as it is."""
     if not is_weak(expr):
         return expr
     match expr:
-        case Literal(value=value):
-            return Literal(expr.span, type_, round_to(value, type_))
-        case Constexpr():
+        case typed.Literal(value=value):
+            return typed.Literal(expr.span, type_, round_to(value, type_))
+        case typed.Constexpr():
             return replace(expr, type=type_, weak=False)
-        case Unary(operand=operand):
+        case typed.Unary(operand=operand):
             return replace(expr, type=type_, operand=settle(operand, type_))
-        case Sequenced(value=value):
+        case typed.Sequenced(value=value):
             return replace(expr, type=type_, value=settle(value, type_))
-        case Binary(left=left, right=right):
+        case typed.Binary(left=left, right=right):
             return replace(expr, type=type_, left=settle(left, type_), right=settle(right, type_))
         case _:
             return expr
 
 
-def alternatives(left: Expr, right: Expr, element: ElementType) -> tuple[Expr, Expr]:
+def alternatives(left: Expr, right: Expr, element: types.ElementType) -> tuple[Expr, Expr]:
     """Two values of which one is taken, in their common type; of literals, as literals that a double may widen."""
-    if element == FLOAT and (_widens(left) or _widens(right)):
+    if element == types.FLOAT and (_widens(left) or _widens(right)):
         first, second = _as_literal(left), _as_literal(right)
         if first is not None and second is not None:
             return first, second
@@ -104,21 +73,21 @@ def _as_literal(expr: Expr) -> Expr | None:
     if _widens(expr):
         return expr
     value = constant(expr)
-    return Literal(expr.span, FLOAT, value, weak=True) if isinstance(value, int) else None
+    return typed.Literal(expr.span, types.FLOAT, value, weak=True) if isinstance(value, int) else None
 
 
 def _widens(expr: Expr) -> bool:
     """Whether a float is one of several literals, so that beside a double it keeps a double's digits."""
     match expr:
-        case Select(yes=yes, no=no) | Call(function="min" | "max", arguments=(yes, no)):
+        case typed.Select(yes=yes, no=no) | typed.Call(function="min" | "max", arguments=(yes, no)):
             return _widens(yes) and _widens(no)
-        case Unary(operator="-", operand=operand):
+        case typed.Unary(operator="-", operand=operand):
             return _widens(operand)
         case _:
             return is_weak(expr)
 
 
-def met(expr: Expr, element: ScalarType) -> Expr:
+def met(expr: Expr, element: types.ScalarType) -> Expr:
     """Such a value as one of the floating type that it met; any other is returned as it is."""
     if is_weak(expr):
         return settle(expr, element)
@@ -126,19 +95,19 @@ def met(expr: Expr, element: ScalarType) -> Expr:
         return expr
     type_ = with_element(element, shape_of(expr.type))
     match expr:
-        case Select(yes=yes, no=no):
+        case typed.Select(yes=yes, no=no):
             return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
-        case Call(arguments=arguments):
+        case typed.Call(arguments=arguments):
             return replace(
                 expr, type=type_, arguments=tuple(met(argument, element) for argument in arguments)
             )
-        case Unary(operand=operand):
+        case typed.Unary(operand=operand):
             return replace(expr, type=type_, operand=met(operand, element))
         case _:
             return expr
 
 
-def common_type(left: Expr, right: Expr) -> ScalarType | None:
+def common_type(left: Expr, right: Expr) -> types.ScalarType | None:
     """The usual arithmetic conversions of two operands, weak literals included; None for pointers."""
     first, second = scalar_of(left.type), scalar_of(right.type)
     if first is None or second is None:
@@ -153,26 +122,26 @@ def common_type(left: Expr, right: Expr) -> ScalarType | None:
 # ---------------------------------------------------------------- elements
 
 
-def convert(expr: Expr, element: ElementType) -> Expr:
+def convert(expr: Expr, element: types.ElementType) -> Expr:
     """The expression with its elements converted; the shape stays."""
-    if isinstance(element, ScalarType) and element.is_float and is_weak(expr):
+    if isinstance(element, types.ScalarType) and element.is_float and is_weak(expr):
         return settle(expr, element)
     expr = settle(expr)
     type_ = with_element(element, shape_of(expr.type))
     if expr.type == type_:
         return expr
-    if element == DOUBLE and _widens(expr):
-        return met(expr, DOUBLE)
-    if isinstance(element, ScalarType):
-        if isinstance(expr, Literal):
-            return Literal(expr.span, element, _converted(expr.value, element))
-        if element == BOOL:
+    if element == types.DOUBLE and _widens(expr):
+        return met(expr, types.DOUBLE)
+    if isinstance(element, types.ScalarType):
+        if isinstance(expr, typed.Literal):
+            return typed.Literal(expr.span, element, _converted(expr.value, element))
+        if element == types.BOOL:
             return _truth(expr, type_)
-    return Cast(expr.span, type_, expr)
+    return typed.Cast(expr.span, type_, expr)
 
 
-def _converted(value: int | float, type_: ScalarType) -> int | float:
-    if type_ == BOOL:
+def _converted(value: int | float, type_: types.ScalarType) -> int | float:
+    if type_ == types.BOOL:
         return int(value != 0)
     if type_.is_float:
         return round_to(value, type_)
@@ -181,29 +150,29 @@ def _converted(value: int | float, type_: ScalarType) -> int | float:
     return wrap(int(value), type_)
 
 
-def _truth(expr: Expr, type_: Type) -> Expr:
+def _truth(expr: Expr, type_: types.Type) -> Expr:
     """``x != 0``, without the detour that ``&``, ``|`` and ``^`` of truth values take through int."""
     match expr:
-        case Cast(operand=operand) if scalar_of(operand.type) == BOOL:
+        case typed.Cast(operand=operand) if scalar_of(operand.type) == types.BOOL:
             return operand
-        case Binary(operator="&" | "|" | "^", left=left, right=right):
+        case typed.Binary(operator="&" | "|" | "^", left=left, right=right):
             first, second = _from_bool(left), _from_bool(right)
             if first is not None and second is not None:
                 return replace(expr, type=type_, left=first, right=second)
-    return Cast(expr.span, type_, expr)
+    return typed.Cast(expr.span, type_, expr)
 
 
 def _from_bool(expr: Expr) -> Expr | None:
     """The bool that this int was made of, if it was."""
-    if isinstance(expr, Literal) and expr.value in (0, 1) and expr.type == INT:
-        return Literal(expr.span, BOOL, expr.value)
-    truth = _truth(expr, with_element(BOOL, shape_of(expr.type)))
-    return None if isinstance(truth, Cast) and truth.operand is expr else truth
+    if isinstance(expr, typed.Literal) and expr.value in (0, 1) and expr.type == types.INT:
+        return typed.Literal(expr.span, types.BOOL, expr.value)
+    truth = _truth(expr, with_element(types.BOOL, shape_of(expr.type)))
+    return None if isinstance(truth, typed.Cast) and truth.operand is expr else truth
 
 
 def as_condition(expr: Expr) -> Expr:
     """The expression as a truth value: ``x != 0`` for a number, "not null" for a pointer."""
-    return convert(expr, BOOL)
+    return convert(expr, types.BOOL)
 
 
 # ---------------------------------------------------------------- shapes
@@ -216,21 +185,21 @@ def to_shape(expr: Expr, shape: tuple[int, ...]) -> Expr | None:
     scalar; equal counts at another rank reshape.
     """
     have = shape_of(expr.type)
-    assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+    assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
     type_ = with_element(element_of(expr.type), shape)
     if have == shape:
         return expr
     if broadcast_shapes(have, shape) == shape:
-        return Broadcast(expr.span, type_, expr)
+        return typed.Broadcast(expr.span, type_, expr)
     if math.prod(have) == math.prod(shape) and (len(have) != len(shape) or not shape):
-        return Reshape(expr.span, type_, expr)
+        return typed.Reshape(expr.span, type_, expr)
     return None
 
 
 # ---------------------------------------------------------------- values
 
 
-def wrap(value: int, type_: ScalarType) -> int:
+def wrap(value: int, type_: types.ScalarType) -> int:
     """An integer reduced to a type's width, two's complement."""
     if type_.kind == "bool":
         return int(value != 0)
@@ -240,21 +209,21 @@ def wrap(value: int, type_: ScalarType) -> int:
     return value
 
 
-_FORMATS = {HALF: "<e", FLOAT: "<f", DOUBLE: "<d"}
+_FORMATS = {types.HALF: "<e", types.FLOAT: "<f", types.DOUBLE: "<d"}
 
 
-def round_to(value: int | float, type_: ScalarType) -> float:
+def round_to(value: int | float, type_: types.ScalarType) -> float:
     """A number rounded to a floating type, to nearest even; too large is infinite."""
-    if isinstance(value, int) and type_ != DOUBLE:
+    if isinstance(value, int) and type_ != types.DOUBLE:
         value = _rounded_to_odd(value)
     try:
         value = float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    if type_ == BFLOAT16:
+    if type_ == types.BFLOAT16:
         if not math.isfinite(value):
             return value
-        bits = int.from_bytes(struct.pack("<f", round_to(value, FLOAT)), "little")
+        bits = int.from_bytes(struct.pack("<f", round_to(value, types.FLOAT)), "little")
         bits += 0x7FFF + (bits >> 16 & 1)
         rounded: float = struct.unpack("<f", (bits & 0xFFFF0000).to_bytes(4, "little"))[0]
         return rounded
@@ -276,37 +245,37 @@ def _rounded_to_odd(value: int) -> int:
 def constant(expr: Expr) -> int | float | None:
     """The value of a constant expression with C's arithmetic; None if it is no constant."""
     match expr:
-        case Constexpr(value=float(value), type=ScalarType() as type_, weak=False):
+        case typed.Constexpr(value=float(value), type=types.ScalarType() as type_, weak=False):
             return round_to(value, type_)
-        case Literal(value=value) | Constexpr(value=value):
+        case typed.Literal(value=value) | typed.Constexpr(value=value):
             return value
-        case Name(symbol=symbol):
+        case typed.Name(symbol=symbol):
             return symbol.value
-        case Cast(type=ScalarType() as type_, operand=operand):
+        case typed.Cast(type=types.ScalarType() as type_, operand=operand):
             inner = constant(operand)
             return None if inner is None else _converted(inner, type_)
-        case Unary(operator=operator, operand=operand, type=ScalarType() as type_):
+        case typed.Unary(operator=operator, operand=operand, type=types.ScalarType() as type_):
             inner = constant(operand)
             if inner is None:
                 return None
             if operator == "!":
                 return int(not inner)
             return _fit(-inner if operator == "-" else ~int(inner), type_)
-        case Binary(left=left, right=right, type=ScalarType() as type_):
+        case typed.Binary(left=left, right=right, type=types.ScalarType() as type_):
             first, second = constant(left), constant(right)
             return None if first is None or second is None else computed(expr.operator, first, second, type_)
-        case Call(function="next_power_of_2", arguments=(size,)):
+        case typed.Call(function="next_power_of_2", arguments=(size,)):
             inner = constant(size)
             return None if inner is None else 1 << (int(inner) - 1).bit_length()
-        case Call(function="min" | "max" as function, arguments=(left, right)):
+        case typed.Call(function="min" | "max" as function, arguments=(left, right)):
             pair = constant(left), constant(right)
             if isinstance(pair[0], int) and isinstance(pair[1], int):
                 return min(pair) if function == "min" else max(pair)  # type: ignore[type-var]
             return None
-        case Select(condition=condition, yes=yes, no=no):
+        case typed.Select(condition=condition, yes=yes, no=no):
             chosen = constant(condition)
             known = None if chosen is None else constant(yes if chosen else no)
-            return round_to(known, FLOAT) if known is not None and expr.type == FLOAT else known
+            return round_to(known, types.FLOAT) if known is not None and expr.type == types.FLOAT else known
         case _:
             return None
 
@@ -318,13 +287,15 @@ def integer(expr: Expr) -> int:
     return value
 
 
-def _fit(value: int | float, type_: ScalarType) -> int | float:
+def _fit(value: int | float, type_: types.ScalarType) -> int | float:
     if type_.is_float:
         return round_to(value, type_)
     return wrap(int(value), type_)
 
 
-def computed(operator: str, left: int | float, right: int | float, type_: ScalarType) -> int | float | None:
+def computed(
+    operator: str, left: int | float, right: int | float, type_: types.ScalarType
+) -> int | float | None:
     """What C computes of two numbers of a type (of a shift: of the left one); None where C has no value.
 
     A comparison gives 0 or 1, of operands in any common type.
@@ -385,14 +356,14 @@ def padded(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-def min_depth(element: ScalarType) -> int:
+def min_depth(element: types.ScalarType) -> int:
     """The least inner size that ``tl.dot`` takes."""
-    return 32 if element == CHAR else 16
+    return 32 if element == types.CHAR else 16
 
 
-def has_product(product: Dot) -> bool:
+def has_product(product: typed.Dot) -> bool:
     """Whether ``tl.dot`` computes a product; two axes are widened to a depth that it accepts."""
     shape, element = shape_of(product.left.type), scalar_of(product.left.type)
-    if element is None or not (element.is_float or element == CHAR):
+    if element is None or not (element.is_float or element == types.CHAR):
         return False
     return len(shape) == 2 or padded(shape[1]) >= min_depth(element)

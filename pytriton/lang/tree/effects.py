@@ -19,31 +19,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.typed import (
-    NO_COMMENTS,
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Break,
-    Cast,
-    Constexpr,
-    Declare,
-    DoWhile,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Literal,
-    Load,
-    Name,
-    Sequenced,
-    Statement,
-    Store,
-    Symbol,
-    Unary,
-    While,
-)
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 from pytriton.lang.tree.types import ERROR, VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.tree.walk import (
     assigned,
@@ -62,9 +39,7 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.source import Span
 
-__all__ = ["after", "evaluated_once", "has_effect", "in_order", "kept", "places"]
-
-_EFFECTS: Final = frozenset((Atomic, Sequenced))
+_EFFECTS: Final = frozenset((typed.Atomic, typed.Sequenced))
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
@@ -79,14 +54,16 @@ def has_effect(expr: Expr) -> bool:
 def places(expr: Expr) -> Iterator[Span]:
     """Where the effects in an expression stand."""
     run = _run_by(expr)
-    yield from [statement.span for statement in run if not isinstance(statement, Declare)]
+    yield from [statement.span for statement in run if not isinstance(statement, typed.Declare)]
     for value in (expr, *expressions(run)):
-        yield from [node.span for node in walk(value) if isinstance(node, Atomic)]
+        yield from [node.span for node in walk(value) if isinstance(node, typed.Atomic)]
 
 
 def _run_by(expr: Expr) -> Body:
     """The statements in an expression, at any depth."""
-    own = tuple([part for node in walk(expr) if isinstance(node, Sequenced) for part in node.statements])
+    own = tuple(
+        [part for node in walk(expr) if isinstance(node, typed.Sequenced) for part in node.statements]
+    )
     return own + tuple([part for value in expressions(own) for part in _run_by(value)])
 
 
@@ -94,15 +71,15 @@ def after(statements: Sequence[Statement], value: Expr) -> Expr:
     """The value once the statements have run."""
     if not statements or value.type == ERROR:
         return value
-    return Sequenced(value.span, value.type, tuple(statements), value)
+    return typed.Sequenced(value.span, value.type, tuple(statements), value)
 
 
-def kept(value: Expr, name: str, before: list[Statement]) -> Name:
+def kept(value: Expr, name: str, before: list[Statement]) -> typed.Name:
     """A variable for a value, whose declaration is appended."""
     assert isinstance(value.type, ScalarType | PointerType | BlockType)
     symbol = Symbol(name, value.type, value.span)
-    before.append(Declare(value.span, symbol, value))
-    return Name(value.span, value.type, symbol)
+    before.append(typed.Declare(value.span, symbol, value))
+    return typed.Name(value.span, value.type, symbol)
 
 
 def evaluated_once(expr: Expr, before: list[Statement]) -> Expr:
@@ -125,12 +102,12 @@ def _ordered(statement: Statement) -> Body:
     statement = with_bodies(statement, in_order)
     if not any(map(has_effect, expressions((statement,), deep=False))):
         return (statement,)
-    if isinstance(statement, For | While | DoWhile):
+    if isinstance(statement, typed.For | typed.While | typed.DoWhile):
         return (_loop(statement),)
-    group = _without_unread(_parts(replace(statement, comments=NO_COMMENTS)), statement)
-    if not isinstance(statement, If):
+    group = _without_unread(_parts(replace(statement, comments=typed.NO_COMMENTS)), statement)
+    if not isinstance(statement, typed.If):
         group = _increments_last(group)
-    group[0] = replace(group[0], comments=replace(NO_COMMENTS, above=statement.comments.above))
+    group[0] = replace(group[0], comments=replace(typed.NO_COMMENTS, above=statement.comments.above))
     group[-1] = replace(group[-1], comments=replace(group[-1].comments, beside=statement.comments.beside))
     return tuple(group)
 
@@ -138,37 +115,39 @@ def _ordered(statement: Statement) -> Body:
 def _parts(statement: Statement) -> list[Statement]:
     """The effects of a statement, and what is left of it: nothing of a pure expression that is only evaluated."""
     before: list[Statement] = []
-    if isinstance(statement, Store):
+    if isinstance(statement, typed.Store):
         statement = _masked(statement, before)
     else:
-        whole = not isinstance(statement, If)
+        whole = not isinstance(statement, typed.If)
         statement = with_expressions(statement, lambda expr: _pure(expr, before, whole))
-    idle = isinstance(statement, Evaluate) and not has_effect(statement.value)
+    idle = isinstance(statement, typed.Evaluate) and not has_effect(statement.value)
     return before if idle else [*before, statement]
 
 
-def _loop(loop: For | While | DoWhile) -> Statement:
+def _loop(loop: typed.For | typed.While | typed.DoWhile) -> Statement:
     """A loop whose condition is pure: with effects, it is tested at the top of the body, or as the step."""
     condition = loop.condition
     assert condition is not None
-    if not isinstance(loop, DoWhile) and _stays(condition):
+    if not isinstance(loop, typed.DoWhile) and _stays(condition):
         return loop
-    refused = Unary(condition.span, condition.type, "!", condition)
-    test = _ordered(If(condition.span, refused, (Break(condition.span),), ()))
-    if isinstance(loop, For):
+    refused = typed.Unary(condition.span, condition.type, "!", condition)
+    test = _ordered(typed.If(condition.span, refused, (typed.Break(condition.span),), ()))
+    if isinstance(loop, typed.For):
         return replace(loop, condition=None, body=(*test, *loop.body))
-    step, body = (test, loop.body) if isinstance(loop, DoWhile) else ((), (*test, *loop.body))
-    return For(loop.span, (), None, step, body, loop.comments)
+    step, body = (test, loop.body) if isinstance(loop, typed.DoWhile) else ((), (*test, *loop.body))
+    return typed.For(loop.span, (), None, step, body, loop.comments)
 
 
 def _stays(condition: Expr) -> bool:
     """Whether the condition of a loop is one atomic of pure values without loads, perhaps compared with one."""
     match condition:
-        case Cast(operand=operand) | Unary(operator="!", operand=operand):
+        case typed.Cast(operand=operand) | typed.Unary(operator="!", operand=operand):
             return _stays(operand)
-        case Binary(operator=operator, left=left, right=Name() | Literal() | Constexpr()):
+        case typed.Binary(
+            operator=operator, left=left, right=typed.Name() | typed.Literal() | typed.Constexpr()
+        ):
             return operator in _COMPARISONS and _stays(left)
-    return isinstance(condition, Atomic) and not any(has_memory(each) for each in children(condition))
+    return isinstance(condition, typed.Atomic) and not any(has_memory(each) for each in children(condition))
 
 
 # ---------------------------------------------------------------- expressions
@@ -179,22 +158,22 @@ def _pure(expr: Expr, before: list[Statement], whole: bool = False) -> Expr:
 
     An atomic that is ``whole``, all that a statement evaluates, is left in it.
     """
-    if isinstance(expr, Sequenced):
+    if isinstance(expr, typed.Sequenced):
         for statement in expr.statements:
             before += _parts(statement)
         return _pure(expr.value, before, whole)
     if not has_effect(expr):
         return expr
-    if whole and isinstance(expr, Cast):
+    if whole and isinstance(expr, typed.Cast):
         return replace(expr, operand=_pure(expr.operand, before, whole))
-    if isinstance(expr, Load):
+    if isinstance(expr, typed.Load):
         return _masked(expr, before)
     operands = iter(_operands(children(expr), before))
     expr = with_children(expr, lambda _: next(operands))
-    return kept(expr, "value", before) if isinstance(expr, Atomic) and not whole else expr
+    return kept(expr, "value", before) if isinstance(expr, typed.Atomic) and not whole else expr
 
 
-_Access = TypeVar("_Access", Load, Store)
+_Access = TypeVar("_Access", typed.Load, typed.Store)
 
 
 def _masked(access: _Access, before: list[Statement]) -> _Access:
@@ -220,14 +199,16 @@ def _operands(operands: Sequence[Expr], before: list[Statement]) -> list[Expr]:
 def _taken(expr: Expr, changing: Expr, before: list[Statement]) -> Expr:
     """The expression with variables for what the effects in another one are about to change."""
     run = _run_by(changing)
-    symbols, silent = assigned(run), Declare | Assign
-    memory = Atomic in kinds(changing) | kinds_in(run) or not all(isinstance(part, silent) for part in run)
+    symbols, silent = assigned(run), typed.Declare | typed.Assign
+    memory = typed.Atomic in kinds(changing) | kinds_in(run) or not all(
+        isinstance(part, silent) for part in run
+    )
 
     def take(node: Expr) -> Expr:
-        loads = memory and Load in kinds(node)
+        loads = memory and typed.Load in kinds(node)
         if not loads and names(node).isdisjoint(symbols):
             return node
-        if isinstance(node, Name) or (loads and isinstance(node, Load)):
+        if isinstance(node, typed.Name) or (loads and isinstance(node, typed.Load)):
             return kept(node, "value", before)
         return with_children(node, take)
 
@@ -242,11 +223,11 @@ def _without_unread(group: list[Statement], own: Statement) -> list[Statement]:
     result: list[Statement] = []
     read = assigned((own,))
     for statement in reversed(group):
-        if isinstance(statement, Declare) and statement.value and statement.symbol not in read:
-            atomic = next((node for node in walk(statement.value) if isinstance(node, Atomic)), None)
+        if isinstance(statement, typed.Declare) and statement.value and statement.symbol not in read:
+            atomic = next((node for node in walk(statement.value) if isinstance(node, typed.Atomic)), None)
             if atomic is None:
                 continue
-            statement = Evaluate(statement.span, atomic)
+            statement = typed.Evaluate(statement.span, atomic)
         read |= reads((statement,))
         result.append(statement)
     return result[::-1]
@@ -259,7 +240,9 @@ def _increments_last(group: list[Statement]) -> list[Statement]:
     while place < len(group) - 2:
         first, second, rest = group[place], group[place + 1], tuple(group[place + 2 :])
         match first, second:
-            case Declare(symbol=old, value=Name(symbol=symbol) as name), Assign(value=value) if (
+            case typed.Declare(symbol=old, value=typed.Name(symbol=symbol) as name), typed.Assign(
+                value=value
+            ) if (
                 second.symbol is symbol
                 and names(value) <= {symbol}
                 and not has_memory(value)

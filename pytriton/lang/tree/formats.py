@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 
 from pytriton.frozen import record
 
-__all__ = ["FLOATS", "INTEGERS", "Conversion", "Printed", "label_of", "lost_on_a_gpu", "pieces", "text_of"]
-
 INTEGERS: Final = "diuxXoc"
 FLOATS: Final = "fFeEgG"
 _PLAIN: Final = "diufxp"  # what a GPU prints so

@@ -11,40 +11,6 @@ from typing import Final, Literal
 
 from pytriton.frozen import node, record
 
-__all__ = [
-    "BFLOAT16",
-    "BOOL",
-    "CHAR",
-    "DOUBLE",
-    "ERROR",
-    "FLOAT",
-    "HALF",
-    "INT",
-    "LONG",
-    "SCALARS",
-    "SHORT",
-    "TYPE_NAMES",
-    "TYPE_WORDS",
-    "UCHAR",
-    "UINT",
-    "ULONG",
-    "USHORT",
-    "VOID",
-    "BlockType",
-    "ElementType",
-    "ErrorType",
-    "PointerType",
-    "ScalarType",
-    "Type",
-    "VoidType",
-    "broadcast_shapes",
-    "common_scalar",
-    "element_of",
-    "promote",
-    "shape_of",
-    "with_element",
-]
-
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
 

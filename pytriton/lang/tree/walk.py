@@ -13,69 +13,24 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Declare,
-    DoWhile,
-    Expr,
-    For,
-    If,
-    Known,
-    KnownInside,
-    Load,
-    Name,
-    RangeLoop,
-    Statement,
-    Symbol,
-    While,
-)
-
-__all__ = [
-    "assigned",
-    "assigned_once",
-    "bodies",
-    "children",
-    "expressions",
-    "has_memory",
-    "inside",
-    "kinds",
-    "kinds_in",
-    "known_below",
-    "map_bodies",
-    "map_body",
-    "map_expressions",
-    "map_statements",
-    "names",
-    "plain_values",
-    "reads",
-    "rebuild",
-    "same",
-    "set_bases",
-    "statements",
-    "walk",
-    "with_bodies",
-    "with_children",
-    "with_expressions",
-]
-
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 
 _E = TypeVar("_E", bound=Expr)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands of an expression, in source order."""
-    many, get = _OPERANDS[expr.__class__]
-    if many:
-        operands: list[Expr] = []
-        for value in get(expr):
-            if value.__class__ is tuple:
-                operands += value
-            elif value is not None:
-                operands.append(value)
-        return tuple(operands)
-    return get(expr)
+    optional, operands = _OPERANDS[expr.__class__]
+    if not optional:
+        return operands(expr)
+    found: list[Expr] = []
+    for value in operands(expr):
+        if value.__class__ is tuple:
+            found += value
+        elif value is not None:
+            found.append(value)
+    return tuple(found)
 
 
 def walk(expr: Expr) -> Sequence[Expr]:
@@ -90,10 +45,7 @@ def walk(expr: Expr) -> Sequence[Expr]:
         node = pending.pop()
         nodes.append(node)
         optional, operands = _OPERANDS[node.__class__]
-        if optional:
-            pending += children(node)[::-1]
-        else:
-            pending += operands(node)[::-1]
+        pending += (children(node) if optional else operands(node))[::-1]
     if len(nodes) <= MAX_KNOWN_NODES:
         _set_below(expr, tuple(nodes[1:]))  # were it there itself, only the garbage collector would free it
     return nodes
@@ -112,7 +64,7 @@ def names(expr: Expr) -> frozenset[Symbol]:
     try:
         return expr.symbols
     except AttributeError:
-        symbols = frozenset([node.symbol for node in walk(expr) if node.__class__ is Name])
+        symbols = frozenset([node.symbol for node in walk(expr) if node.__class__ is typed.Name])
         _set_symbols(expr, symbols)
         return symbols
 
@@ -129,7 +81,7 @@ def kinds(expr: Expr) -> frozenset[type]:
 
 def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
     """The expression with symbols replaced; the same object where none occurs."""
-    if expr.__class__ is Name:
+    if expr.__class__ is typed.Name:
         return change.get(expr.symbol, expr)
     if not change:
         return expr
@@ -138,38 +90,21 @@ def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
 
 def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
     """The expression with its direct operands changed; the same object where none is."""
-    optional, operands = _OPERANDS[expr.__class__]
-    if not optional:
-        before = operands(expr)
-        if not before:
-            return expr
-        after = [change(operand) for operand in before]
-        if all(map(operator.is_, before, after)):
-            return expr
-        return _with_operands(expr, after)
-    changes: dict[str, object] = {}
-    for name in _EXPR_FIELDS[expr.__class__]:
-        value = getattr(expr, name)
-        if value is None:
-            continue
-        if isinstance(value, tuple):
-            changed: object = tuple(map(change, value))
-            same = all(map(operator.is_, changed, value))  # type: ignore[call-overload]
-        else:
-            changed = change(value)
-            same = changed is value
-        if not same:
-            changes[name] = changed
-    return replace(expr, **changes) if changes else expr
-
-
-def _with_operands(expr: _E, operands: Sequence[Expr]) -> _E:
-    """The expression with other operands, all of them: as ``replace``, in half the time."""
     content, places = _CONTENT[expr.__class__]
     values: list[Any] = list(content(expr))
-    for place, operand in zip(places, operands, strict=True):
-        values[place] = operand
-    result: Any = expr.__class__(*values)
+    changed = False
+    for place in places:
+        before = values[place]
+        if before is None:
+            continue
+        if before.__class__ is tuple:
+            after: Any = tuple(map(change, before))
+            changed = changed or not all(map(operator.is_, after, before))
+        else:
+            after = change(before)
+            changed = changed or after is not before
+        values[place] = after
+    result: Any = expr.__class__(*values) if changed else expr
     return result  # type: ignore[no-any-return]
 
 
@@ -220,14 +155,14 @@ def kinds_in(body: Body) -> set[type]:
     return _united(body, _get_kinds)
 
 
-def _united(body: Body, get: Callable[[KnownInside], frozenset[Any]]) -> set[Any]:
+def _united(body: Body, get: Callable[[typed.KnownInside], frozenset[Any]]) -> set[Any]:
     try:
         return set().union(*map(get, body))
     except AttributeError:
         return set().union(*map(get, map(inside, body)))
 
 
-def inside(statement: Statement) -> KnownInside:
+def inside(statement: Statement) -> typed.KnownInside:
     """The statement, once it is known what it reads, sets and has in it."""
     try:
         statement.kinds  # noqa: B018
@@ -252,56 +187,56 @@ def inside(statement: Statement) -> KnownInside:
     return statement
 
 
-def _expr_fields(node: type) -> tuple[str, ...]:
-    """The fields of a node class that hold expressions, as its annotations say."""
-    return tuple(f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]"))
+_EXPRESSIONS = ("Expr", "Expr | None", "tuple[Expr, ...]")
 
 
-def _operands(node: type) -> tuple[bool, Callable[[Any], tuple[Any, ...]]]:
-    """How to get the operands of a node class; whether some may be absent, or stand in a tuple."""
-    names = _expr_fields(node)
-    optional = any(f.type != "Expr" for f in fields(node) if f.name in names)
+def _fields(node: type, *annotations: str) -> tuple[str, ...]:
+    """The fields of a node class with one of these annotations."""
+    return tuple(f.name for f in fields(node) if f.type in annotations)
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gets these fields of a node, as a tuple."""
     if len(names) == 1:
         get = operator.attrgetter(*names)
-        return optional, lambda expr: (get(expr),)
-    return optional, operator.attrgetter(*names) if names else lambda _: ()
+        return lambda node: (get(node),)
+    return operator.attrgetter(*names) if names else lambda _: ()
 
 
-_ASSIGNING = (Declare, Assign, RangeLoop)
-_MEMORY = frozenset((Load, Atomic))
-MAX_KNOWN_NODES = (
-    64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
-)
+_ASSIGNING = (typed.Declare, typed.Assign, typed.RangeLoop)
+_MEMORY = frozenset((typed.Load, typed.Atomic))
+MAX_KNOWN_NODES = 64  # of an expression: nothing is kept for larger ones, which bounds the memory
 _NOTHING: frozenset[Any] = frozenset()
-set_bases, _set_below, _set_kinds, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
-_get_kinds, _get_reads, _get_sets = map(operator.attrgetter, KnownInside.__slots__)
-_set_kinds_in, _set_reads, _set_sets = (vars(KnownInside)[name].__set__ for name in KnownInside.__slots__)
-_EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
-_OPERANDS = {node: _operands(node) for node in Expr.__args__}
+set_bases, _set_below, _set_kinds, _set_symbols = (
+    vars(typed.Known)[name].__set__ for name in typed.Known.__slots__
+)
+_get_kinds, _get_reads, _get_sets = map(operator.attrgetter, typed.KnownInside.__slots__)
+_set_kinds_in, _set_reads, _set_sets = (
+    vars(typed.KnownInside)[name].__set__ for name in typed.KnownInside.__slots__
+)
+_EXPR_FIELDS = {node: _fields(node, *_EXPRESSIONS) for node in Expr.__args__}
+# Whether some operands may be absent, or are in a tuple; and what gets them.
+_OPERANDS = {node: (names != _fields(node, "Expr"), _getter(names)) for node, names in _EXPR_FIELDS.items()}
 _CONTENT = {
-    node: (operator.attrgetter(*node.__match_args__), [*map(node.__match_args__.index, names)])
+    node: (_getter(node.__match_args__), [*map(node.__match_args__.index, names)])
     for node, names in _EXPR_FIELDS.items()
 }
-_INNER: dict[type, Callable[[Any], tuple[Body, ...]]] = {
-    If: operator.attrgetter("then", "otherwise"),
-    For: operator.attrgetter("init", "body", "step"),
-    **dict.fromkeys((RangeLoop, While, DoWhile), lambda statement: (statement.body,)),
+_PLAIN = {
+    node: _getter(tuple(name for name in node.__match_args__ if name not in ("span", "type", *names)))
+    for node, names in _EXPR_FIELDS.items()
 }
+_STATEMENT_FIELDS = {node: _fields(node, *_EXPRESSIONS) for node in Statement.__args__}
+_BODY_FIELDS = {node: _fields(node, "Body") for node in Statement.__args__}
+_INNER = {node: _getter(names) for node, names in _BODY_FIELDS.items() if names}
 
 
 def assigned_once(body: Body) -> list[Statement]:
     """The declarations and assignments of variables that have no other one."""
     by_symbol: dict[Symbol, list[Statement]] = {}
-    pending = list(body)
-    while pending:
-        statement = pending.pop()
-        cls = statement.__class__
-        if cls in _ASSIGNING:
+    for statement in statements(body):
+        if statement.__class__ in _ASSIGNING:
             by_symbol.setdefault(statement.symbol, []).append(statement)  # type: ignore[union-attr]
-        if cls in _INNER:
-            for inner in _INNER[cls](statement):
-                pending += inner
-    return [statements[0] for statements in by_symbol.values() if len(statements) == 1]
+    return [found[0] for found in by_symbol.values() if len(found) == 1]
 
 
 def same(left: Expr, right: Expr) -> bool:
@@ -318,8 +253,7 @@ def same(left: Expr, right: Expr) -> bool:
 
 def plain_values(expr: Expr) -> tuple[Any, ...]:
     """What a node holds beside its type, its place and its operands; of a float its digits, as 0.0 equals -0.0."""
-    values = [getattr(expr, name) for name in _PLAIN_FIELDS[type(expr)]]
-    return tuple([repr(value) if value.__class__ is float else value for value in values])
+    return tuple([repr(value) if value.__class__ is float else value for value in _PLAIN[type(expr)](expr)])
 
 
 def has_memory(expr: Expr) -> bool:
@@ -329,8 +263,17 @@ def has_memory(expr: Expr) -> bool:
 
 def with_expressions(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
     """The statement with its own outermost expressions changed, not those of the blocks inside it."""
+    return _with_fields(statement, _STATEMENT_FIELDS[statement.__class__], change)
+
+
+def with_bodies(statement: Statement, change: Callable[[Body], Body]) -> Statement:
+    """The statement with the blocks inside it changed; the same object where none is."""
+    return _with_fields(statement, _BODY_FIELDS[statement.__class__], change)
+
+
+def _with_fields(statement: Statement, names: tuple[str, ...], change: Callable[[Any], Any]) -> Statement:
     changed: dict[str, Any] = {}
-    for name in _STATEMENT_FIELDS[type(statement)]:
+    for name in names:
         value = getattr(statement, name)
         new = None if value is None else change(value)
         if new is not value:
@@ -345,24 +288,20 @@ def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
 
 def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
     """As ``map_body``, where one statement may become several or none."""
-    changed: list[Statement] = []
-    for statement in body:
-        inner = statement.__class__ in _INNER
-        changed += change(
-            with_bodies(statement, lambda inner: map_statements(inner, change)) if inner else statement
-        )
-    same = len(changed) == len(body) and all(map(operator.is_, changed, body))
-    return body if same else tuple(changed)
+
+    def within(block: Body) -> Body:
+        return map_statements(block, change)
+
+    return _or_same(body, [s for old in body for s in change(_within(old, within))])
 
 
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
 
-    def inner(block: Body) -> Body:
+    def within(block: Body) -> Body:
         return map_body(block, change)
 
-    changed = [change(with_bodies(s, inner) if s.__class__ in _INNER else s) for s in body]
-    return body if all(map(operator.is_, changed, body)) else tuple(changed)
+    return _or_same(body, [change(_within(statement, within)) for statement in body])
 
 
 def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
@@ -371,25 +310,13 @@ def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
     def within(block: Body) -> Body:
         return map_bodies(block, change)
 
-    inner = tuple([with_bodies(s, within) if s.__class__ in _INNER else s for s in body])
-    return change(body if all(map(operator.is_, inner, body)) else inner)
+    return change(_or_same(body, [_within(statement, within) for statement in body]))
 
 
-def with_bodies(statement: Statement, change: Callable[[Body], Body]) -> Statement:
-    """The statement with the blocks inside it changed; the same object where none is."""
-    changed: dict[str, Any] = {}
-    for name in _BODY_FIELDS[type(statement)]:
-        inner = getattr(statement, name)
-        new = change(inner)
-        if new is not inner:
-            changed[name] = new
-    return replace(statement, **changed) if changed else statement
+def _within(statement: Statement, change: Callable[[Body], Body]) -> Statement:
+    return with_bodies(statement, change) if statement.__class__ in _INNER else statement
 
 
-def _plain_fields(node: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(node) if f.name not in ("span", "type", *_EXPR_FIELDS[node]))
-
-
-_STATEMENT_FIELDS = {node: _expr_fields(node) for node in Statement.__args__}
-_PLAIN_FIELDS = {node: _plain_fields(node) for node in Expr.__args__}
-_BODY_FIELDS = {node: tuple(f.name for f in fields(node) if f.type == "Body") for node in Statement.__args__}
+def _or_same(body: Body, changed: Sequence[Statement]) -> Body:
+    same = len(changed) == len(body) and all(map(operator.is_, changed, body))
+    return body if same else tuple(changed)
