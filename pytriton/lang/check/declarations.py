@@ -6,8 +6,7 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pytriton.errors import closest
 from pytriton.lang.check.constants import defines_note, integer_constant
@@ -24,16 +23,6 @@ _WITH_ARGUMENT: Final = {"aligned", "multipleof"}
 _IGNORED: Final = {"const", "volatile", "__constant__", "unused", "always_inline"}
 MAX_BUFFER_BYTES: Final = 2**31 - 1
 _RESTRICT: Final = {"restrict", "__restrict", "__restrict__"}
-
-
-@dataclass
-class _Promises:
-    multiple_of: int = 1
-    aligned: int = 1
-    noalias: bool = False
-    readonly: bool = False
-    writeonly: bool = False
-    retune: bool = False
 
 
 def declare_parameter(
@@ -61,7 +50,7 @@ def declare_parameter(
         return None
     promises = _promises(specifiers, declarator, type_, context)
     if declarator.name.text in context.without_promises:
-        promises.multiple_of = promises.aligned = 1
+        promises |= {"multiple_of": 1, "aligned": 1}
     symbol = Symbol(
         declarator.name.text,
         type_,
@@ -70,7 +59,7 @@ def declare_parameter(
         declaration=_declaration_text(specifiers, declarator),
         const=_is_const(specifiers, declarator),
         const_target=specifiers.has("const") and declarator.stars > 0,
-        **vars(promises),
+        **promises,
     )
     context.scope.declare(symbol, context.report)
     return symbol
@@ -98,8 +87,8 @@ def local_symbol(
         type_,
         declarator.name.span,
         declaration=_declaration_text(specifiers, declarator),
-        multiple_of=promises.multiple_of,
-        aligned=promises.aligned,
+        multiple_of=promises.get("multiple_of", 1),
+        aligned=promises.get("aligned", 1),
         const=_is_const(specifiers, declarator),
     )
 
@@ -216,27 +205,22 @@ def _buffer(
 
 def _promises(
     specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: ValueType, context: Context
-) -> _Promises:
-    promises = _Promises()
+) -> dict[str, Any]:
+    """The fields of a ``Symbol`` that the attributes set."""
+    promises: dict[str, Any] = {}
     for attribute in (*specifiers.attributes, *declarator.attributes):
         name = attribute.name.strip("_")
         if name in _WITH_ARGUMENT:
-            value = _promised(attribute, name, type_, context)
-            if name == "aligned":
-                promises.aligned = max(promises.aligned, value)
-            else:
-                promises.multiple_of = max(promises.multiple_of, value)
+            field = "aligned" if name == "aligned" else "multiple_of"
+            promises[field] = max(promises.get(field, 1), _promised(attribute, name, type_, context))
         elif name in _WITHOUT_ARGUMENT or attribute.name in _RESTRICT:
-            promises.noalias |= name in ("noalias", "restrict")
-            promises.retune |= name == "retune"
-            promises.readonly |= name == "readonly"
-            promises.writeonly |= name == "writeonly"
+            promises["noalias" if name == "restrict" else name] = True
         elif attribute.name not in _IGNORED:
             near = closest(name, _WITH_ARGUMENT | _WITHOUT_ARGUMENT)
             help = f"did you mean '{near}'?" if near else None
             context.report.error("TC317", f"unknown attribute '{attribute.name}'", attribute.span, help=help)
     if any(token.text in _RESTRICT for token in specifiers.words):
-        promises.noalias = True
+        promises["noalias"] = True
     return promises
 
 

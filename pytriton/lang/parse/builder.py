@@ -1,12 +1,13 @@
 """Reductions of the grammar -> nodes of the syntax tree.
 
-``Builder`` has one method a rule; lark calls it with the parts of the reduction: tokens, nodes, or None for what is
-absent. Binary operators come as one flat row, and ``climb`` gives them their precedence.
+A rule is a row of ``_NODES`` or a method of ``Builder``; lark calls it with the parts of the reduction: tokens,
+nodes, or None for what is absent. Binary operators come as one flat row, and ``climb`` gives them their precedence.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from pytriton.frozen import replace
 from pytriton.lang.grammar import climb
@@ -30,8 +31,30 @@ def _binary(left: syntax.Expr, operator: Token, right: syntax.Expr) -> syntax.Bi
     return syntax.Binary(left.span.to(right.span), operator.text, left, right, operator.span)
 
 
+# The node of each rule, and the places of its parts in the reduction.
+_NODES: Final[dict[str, tuple[Any, ...]]] = {
+    "function": (syntax.Function, 0, 1, 2),
+    "for_": (syntax.For, 2, 3, 5, 7),
+    "while_": (syntax.While, 2, 4),
+    "do_while": (syntax.DoWhile, 1, 4),
+    "return_": (syntax.Return, 1),
+    "break_": (syntax.Break,),
+    "continue_": (syntax.Continue,),
+    "select": (syntax.Select, 0, 2, 4),
+    "masked": (syntax.MaskedDeref, 3, 5),
+    "cast": (syntax.Cast, 1, 3),
+    "bitcast": (syntax.Bitcast, 2, 5),
+}
+
+
 class Builder:
-    """One method a rule of the grammar, which takes the parts of the reduction."""
+    """A rule of the grammar is one of ``_NODES``, or a method that takes the parts of the reduction."""
+
+    def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
+        if rule not in _NODES:
+            raise AttributeError(rule)
+        node, *places = _NODES[rule]
+        return lambda parts: node(_over(parts), *[parts[place] for place in places])
 
     def file(self, parts: list[Any]) -> tuple[Any, ...]:
         return tuple(part for part in parts if part is not None)
@@ -40,9 +63,6 @@ class Builder:
         return None
 
     # declarations
-
-    def function(self, parts: list[Any]) -> syntax.Function:
-        return syntax.Function(_over(parts), *parts)
 
     def declaration(self, parts: list[Any]) -> syntax.Declaration:
         return syntax.Declaration(_over(parts), parts[0], _nodes(parts[1:]))
@@ -131,25 +151,6 @@ class Builder:
         last = parts[4] if parts[6] is None else parts[6]
         return syntax.If(parts[0].span.to(last.span), parts[2], parts[4], parts[6])
 
-    def for_(self, parts: list[Any]) -> syntax.For:
-        _, _, init, condition, _, step, _, body = parts
-        return syntax.For(_over(parts), init, condition, step, body)
-
-    def while_(self, parts: list[Any]) -> syntax.While:
-        return syntax.While(_over(parts), parts[2], parts[4])
-
-    def do_while(self, parts: list[Any]) -> syntax.DoWhile:
-        return syntax.DoWhile(_over(parts), parts[1], parts[4])
-
-    def return_(self, parts: list[Any]) -> syntax.Return:
-        return syntax.Return(_over(parts), parts[1])
-
-    def break_(self, parts: list[Any]) -> syntax.Break:
-        return syntax.Break(_over(parts))
-
-    def continue_(self, parts: list[Any]) -> syntax.Continue:
-        return syntax.Continue(_over(parts))
-
     # expressions
 
     def comma(self, parts: list[Any]) -> syntax.Comma:
@@ -158,9 +159,6 @@ class Builder:
     def assign(self, parts: list[Any]) -> syntax.Assign:
         target, operator, value = parts
         return syntax.Assign(_over(parts), operator.text, target, value)
-
-    def select(self, parts: list[Any]) -> syntax.Select:
-        return syntax.Select(_over(parts), parts[0], parts[2], parts[4])
 
     def elvis(self, parts: list[Any]) -> syntax.Select:
         return syntax.Select(_over(parts), parts[0], None, parts[3])
@@ -172,12 +170,6 @@ class Builder:
     def prefix(self, parts: list[Any]) -> syntax.Prefix:
         operator, operand = parts
         return syntax.Prefix(operator.span.to(operand.span), operator.text, operand)
-
-    def masked(self, parts: list[Any]) -> syntax.MaskedDeref:
-        return syntax.MaskedDeref(_over(parts), parts[3], parts[5])
-
-    def cast(self, parts: list[Any]) -> syntax.Cast:
-        return syntax.Cast(_over(parts), parts[1], parts[3])
 
     def size_of(self, parts: list[Any]) -> syntax.SizeOf:
         operand = next(part for part in parts if not isinstance(part, Token))
@@ -207,9 +199,6 @@ class Builder:
             case syntax.MaskedDeref() | syntax.Binary(operator="..."):
                 return replace(expression, grouped=True)
         return expression
-
-    def bitcast(self, parts: list[Any]) -> syntax.Bitcast:
-        return syntax.Bitcast(_over(parts), parts[2], parts[5])
 
     def call(self, parts: list[Any]) -> syntax.Call:
         return syntax.Call(_over(parts), parts[0], _nodes(parts[1:]))

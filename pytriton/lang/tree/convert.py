@@ -15,6 +15,7 @@ from pytriton.frozen import replace
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import broadcast_shapes, common_scalar, element_of, shape_of, with_element
+from pytriton.lang.tree.walk import with_children
 
 
 def scalar_of(type_: types.Type) -> types.ScalarType | None:
@@ -42,21 +43,7 @@ def is_weak(expr: Expr) -> bool:
 
 def settle(expr: Expr, type_: types.ScalarType = types.FLOAT) -> Expr:
     """A weak expression as one of the floating type that it met; any other is returned as it is."""
-    if not is_weak(expr):
-        return expr
-    match expr:
-        case typed.Literal(value=value):
-            return typed.Literal(expr.span, type_, round_to(value, type_))
-        case typed.Constexpr():
-            return replace(expr, type=type_, weak=False)
-        case typed.Unary(operand=operand):
-            return replace(expr, type=type_, operand=settle(operand, type_))
-        case typed.Sequenced(value=value):
-            return replace(expr, type=type_, value=settle(value, type_))
-        case typed.Binary(left=left, right=right):
-            return replace(expr, type=type_, left=settle(left, type_), right=settle(right, type_))
-        case _:
-            return expr
+    return _retyped(expr, type_) if is_weak(expr) else expr
 
 
 def alternatives(left: Expr, right: Expr, element: types.ElementType) -> tuple[Expr, Expr]:
@@ -89,22 +76,17 @@ def _widens(expr: Expr) -> bool:
 
 def met(expr: Expr, element: types.ScalarType) -> Expr:
     """Such a value as one of the floating type that it met; any other is returned as it is."""
-    if is_weak(expr):
-        return settle(expr, element)
-    if not _widens(expr):
-        return expr
-    type_ = with_element(element, shape_of(expr.type))
+    return _retyped(expr, element) if _widens(expr) else expr
+
+
+def _retyped(expr: Expr, element: types.ScalarType) -> Expr:
     match expr:
-        case typed.Select(yes=yes, no=no):
-            return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
-        case typed.Call(arguments=arguments):
-            return replace(
-                expr, type=type_, arguments=tuple(met(argument, element) for argument in arguments)
-            )
-        case typed.Unary(operand=operand):
-            return replace(expr, type=type_, operand=met(operand, element))
-        case _:
-            return expr
+        case typed.Literal(value=value):
+            return typed.Literal(expr.span, element, round_to(value, element))
+        case typed.Constexpr():
+            return replace(expr, type=element, weak=False)
+    changed = with_children(expr, lambda operand: met(operand, element))
+    return replace(changed, type=with_element(element, shape_of(expr.type)))
 
 
 def common_type(left: Expr, right: Expr) -> types.ScalarType | None:

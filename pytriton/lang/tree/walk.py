@@ -235,7 +235,7 @@ def assigned_once(body: Body) -> list[Statement]:
     by_symbol: dict[Symbol, list[Statement]] = {}
     for statement in statements(body):
         if statement.__class__ in _ASSIGNING:
-            by_symbol.setdefault(statement.symbol, []).append(statement)  # type: ignore[union-attr]
+            by_symbol.setdefault(statement.symbol, []).append(statement)
     return [found[0] for found in by_symbol.values() if len(found) == 1]
 
 
