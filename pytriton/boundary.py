@@ -45,7 +45,7 @@ def entry(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def is_mistake(error: PytritonError) -> bool:
-    """Whether the cause of an error is in the user's code, and nobody asked for all frames."""
+    """Whether the cause of an error is in the user's code, unless all frames are wanted."""
     headline = str(error).partition("\n")[0]
     return os.environ.get(TRACEBACK_VARIABLE) != "full" and not any(code in headline for code in _OURS)
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and how it is said.
+"""Diagnostics and exceptions.
 
 A ``Diagnostic`` is one finding with a severity, a stable code, a span and a cure; ``render`` prints it with
 the source line and a caret. A ``Report`` collects the findings of one translation, so that all errors of a
@@ -221,7 +221,7 @@ MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distan
 
 
 def not_a_text(given: object) -> str:
-    """What is said where a kernel's source was expected."""
+    """The message where a kernel's source was expected."""
     kind = type(given).__name__
     return f"expected source text or a Path, got {kind} [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
 

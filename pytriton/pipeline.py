@@ -82,11 +82,11 @@ class Translation:
     spelled: frozenset[str] = frozenset()  # the defines whose digits the source reads: #if, #, ##
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
-    traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
+    traits: Traits = field(default_factory=Traits)  # its features that tuning depends on
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
     inspected: Inspection | None = None  # of inspectors and executors: what the former looks at
     table: Parameter | None = None  # that one; it is not among the parameters
-    apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
+    apart: frozenset[str] = frozenset()  # the parameters declared __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
     steps: Steps = field(default_factory=Steps)  # of traced code
 
@@ -238,7 +238,7 @@ def translate_as(
     settings: Settings,
     name: str | None = None,
 ) -> Translation:
-    """The same, with all that can be asked for."""
+    """The same, with all settings."""
     with not_collecting():  # its trees are gone again when the collector goes on
         return _translated(source, defines, settings, name)
 
@@ -256,8 +256,8 @@ def _translated(
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
     provenance = Provenance(checked)
-    told, steps = watched(checked) if settings.traced else (checked, Steps())
-    lowered = run(told, context)
+    traced, steps = watched(checked) if settings.traced else (checked, Steps())
+    lowered = run(traced, context)
     sites: tuple[Site, ...] = ()
     inspected: Inspection | None = None
     if settings.checked:

@@ -18,7 +18,7 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A text with a name. ``origin`` says where a string was passed (``my_ops.py:41``)."""
+    """A text with a name. ``origin``: where a string was passed (``my_ops.py:41``)."""
 
     text: str
     name: str = "<kernel>"

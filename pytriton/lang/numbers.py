@@ -27,7 +27,7 @@ class Integer(NamedTuple):
 
 
 def integer_constant(text: str) -> Integer | None:
-    """The integer constant that a text is; None if it is none."""
+    """Reads an integer constant; None for other texts."""
     match = _INTEGER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
     if match is None:
         return None
@@ -36,7 +36,7 @@ def integer_constant(text: str) -> Integer | None:
 
 
 def floating_constant(text: str) -> tuple[float, str] | None:
-    """Value and suffix (in lower case) of a floating constant; None if the text is none."""
+    """Value and suffix (in lower case) of a floating constant; None for other texts."""
     match = _FLOATING.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
     if match is None:
         return None

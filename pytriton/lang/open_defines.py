@@ -1,6 +1,6 @@
-"""Guesses about *open* defines: names that a text needs and that nobody has given yet.
+"""Guesses about *open* defines: names that a text needs and that are not defined yet.
 
-Input: a text, and a name or an error. Two questions are answered, and nobody else answers them:
+Input: a text, and a name or an error. Answers two questions:
 
 * May a text be right, although it cannot be translated yet? In 2019 the defines came with the call, but a kernel
   object checks its text when it is made. A define that is still to come shows as an unknown name, and one that
@@ -88,7 +88,7 @@ def only_promises(name: str, text: str) -> bool:
 
 
 def stands_for_type(name: str, text: str) -> bool:
-    """Whether a define stands where only a type can: before a variable that is declared, or before a parameter."""
+    """Whether a define is where only a type can be: before a variable that is declared, or before a parameter."""
     heads = "".join(match[1] for match in re.finditer(r"\bvoid\s+\w+\s*\(([^{]*)\{", text))
     declares = rf"(?:^|[;{{}}])\s*(?:const\s+)?{name}\s*\*?\s*[A-Za-z_]\w*\s*[\[=;]"
     takes = rf"(?:^|,)\s*(?:const\s+)?{name}\b(?!\s*[,)])"

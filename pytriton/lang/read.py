@@ -24,7 +24,7 @@ from pytriton.source import Source
 
 MAX_NAME: Final = 4_096  # of a file, in characters
 MAX_TEXTS: Final = 16
-MAX_POINTS: Final = 8  # of one text, that differ in what an #if asks for
+MAX_POINTS: Final = 8  # of one text, that differ in what an #if reads
 MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
@@ -93,7 +93,7 @@ _FILE_NAME: Final = re.compile(
 
 
 def _names_file(text: str) -> bool:
-    """Whether a text is no kernel, but the name of a file that exists."""
+    """Whether a text is the name of an existing file, not a kernel."""
     if len(text) > MAX_NAME or "{" in text or "\n" in text:
         return False
     try:
@@ -108,7 +108,7 @@ def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
 
 
 def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
-    _entries.pop(key, None)  # so that it stands last
+    _entries.pop(key, None)  # so that it is last
     _entries[key] = [*known[1 - MAX_POINTS :], entry]
     for oldest in list(_entries)[:-MAX_TEXTS]:
         _entries.pop(oldest, None)

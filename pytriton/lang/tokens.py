@@ -44,7 +44,7 @@ class Kind(Enum):
 
 @record
 class Comment:
-    """A comment without its ``//`` or ``/* */``; ``own_line``: it stands first on its line."""
+    """A comment without its ``//`` or ``/* */``; ``own_line``: it is first on its line."""
 
     text: str
     own_line: bool
@@ -157,7 +157,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
     tokens: list[Token] = []
     problems: list[Problem] = []
     comments: list[Comment] = []
-    newline = fresh = True  # fresh: neither a token nor a comment stands on this line yet
+    newline = fresh = True  # fresh: no token or comment on this line yet
     last = 1 if text.startswith("\ufeff") else 0
     for match in islice(_TOKEN.finditer(text, last), MAX_PIECES):
         index = match.lastindex
@@ -280,7 +280,7 @@ _LOOKALIKES: Final = dict(
 
 
 def _problem(text: str, span: Span) -> Problem | None:
-    """What is wrong with text that starts no token; None where that was said already."""
+    """What is wrong with text that starts no token; None where that was reported already."""
     char = text[0]
     if char == '"':
         return Problem("TC007", "unterminated string", span, "end it with '\"' on the same line")

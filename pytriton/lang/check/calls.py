@@ -55,7 +55,7 @@ _FORMS: Final = {
 def call(node: syntax.Call, context: Context) -> Expr:
     """The typed form of a call.
 
-    Errors: TC309 for what is no built-in function, TC308 for the number or kind of its arguments, TC303, TC304,
+    Errors: TC309 for an unknown function, TC308 for the number or kind of its arguments, TC303, TC304,
     TC311 and TC407 for their types. TC331 warns of what a GPU cannot print (tree/formats.py).
     """
     callee = node.callee
@@ -86,7 +86,7 @@ def call(node: syntax.Call, context: Context) -> Expr:
 
 
 def _report_unknown(name: str, node: syntax.Call, context: Context) -> None:
-    """Report a call of something that is no built-in function, and the errors in its arguments."""
+    """Report a call of an unknown function, and the errors in its arguments."""
     where = node.callee.span
     if name in context.kernels:
         message = f"'{name}' cannot be called: every function in the source is a kernel"

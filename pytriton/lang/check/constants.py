@@ -1,4 +1,4 @@
-"""Integer constant expressions, and what messages say of the defines in them.
+"""Integer constant expressions, and the notes on the defines in them.
 
 Sizes of blocks, bounds of ranges, axes and the arguments of attributes are constants. Where one is wrong, the
 message names the defines that made it so, with their values.
@@ -43,7 +43,7 @@ def integer_constant(node: syntax.Expr, what: str, context: Context) -> IntegerC
 
 
 def report_not_constant(node: syntax.Expr, expr: Expr, what: str, context: Context) -> None:
-    """Report an expression that must be an integer constant and is none (TC305)."""
+    """Report an expression that is not an integer constant (TC305)."""
     variable = next((part.symbol.name for part in walk(expr) if isinstance(part, Name)), None)
     help_ = f"give '{variable}' in defines instead of as a variable" if variable else None
     value = constant(expr)
@@ -95,12 +95,12 @@ def _is_no_size(node: Expr) -> bool:
 
 
 def defines_note(expr: Expr) -> tuple[str, ...]:
-    """The note that tells the values of the defines in an expression; () where there are none."""
+    """The note with the values of the defines in an expression; () where there are none."""
     return _note(_defines(expr))
 
 
 def shapes_note(*parts: Expr | Type) -> tuple[str, ...]:
-    """The note that tells the values of the defines in the shapes of these types; () where there are none."""
+    """The note with the values of the defines in the shapes of these types; () where there are none."""
     defines: dict[str, int | float] = {}
     for part in parts:
         for size in shape_of(part if isinstance(part, Type) else part.type):

@@ -92,7 +92,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Context:
-    """What the functions of the checker are given, and what they note on their way through one kernel.
+    """What the functions of the checker know and record about one kernel.
 
     The first group is given; the second says where the checker is, and is as before once a node is checked; the
     third only grows.

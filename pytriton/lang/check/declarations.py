@@ -1,4 +1,4 @@
-"""What declarations say: parameters, locals, and the constants and types at file scope.
+"""Declarations: parameters, locals, and the constants and types at file scope.
 
 Attributes become the promises of a ``Symbol``; one that does not exist is an error with a suggestion.
 """

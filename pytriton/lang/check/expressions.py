@@ -236,9 +236,9 @@ def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: Context
 
 
 def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> None:
-    """``0 ... T / 2`` is half of a range; whoever means a range to T / 2 is told.
+    """``0 ... T / 2`` is half of a range; warns, as a range to T / 2 may be meant.
 
-    Not where the other operand is no constant, and so no bound, nor for the usual ``16 + 0 ... T``.
+    Not where the other operand is not constant, and so not a bound, nor for the usual ``16 + 0 ... T``.
     """
     sign = node.operator
     match node:

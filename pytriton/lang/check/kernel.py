@@ -51,7 +51,7 @@ def warn_of_unassigned(body: Body, report: Report) -> None:
 
 
 def _declares_empty(body: Body) -> bool:
-    """Whether a variable is declared without a value: only of such a one there is anything to say."""
+    """Whether a variable is declared without a value: only such variables can be unassigned."""
     for statement in body:
         if isinstance(statement, typed.Declare):
             if statement.value is None:

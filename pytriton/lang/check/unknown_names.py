@@ -1,4 +1,4 @@
-"""What to say of a name that means nothing at its place.
+"""Cures for names that are unknown at their place.
 
 Input: the name, where it stands, and what the text declares and defines. Output: notes and a cure for the
 message. The likeliest reason comes first: a word of another language, a macro without its arguments, a variable
@@ -53,7 +53,7 @@ def unknown_name(name: str, at: Span, scope: Scope, body: syntax.Block | None) -
 
 
 def unknown_function(name: str, scope: Scope) -> Cure:
-    """For a call of something that is no built-in function."""
+    """For a call of an unknown function."""
     if name in OTHER_FUNCTIONS:
         return Cure(OTHER_FUNCTIONS[name])
     macros = (word for word, macro in scope.macros.items() if macro.params is not None)

@@ -1,4 +1,4 @@
 """Tokens -> syntax tree: what was written, before anything is known about names and types.
 
-``parser.py`` is the way in; ``syntax_errors.py`` says what to write where a text is no Triton-C.
+``parser.py`` is the way in; ``syntax_errors.py`` reports syntax errors, with cures.
 """

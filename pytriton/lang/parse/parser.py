@@ -1,8 +1,8 @@
 """Tokens -> syntax tree.
 
 Input: preprocessed tokens. Output: a ``File``. Invariant: every node's span covers its text. ``terminals.py`` names
-the terminals, ``grammar.py`` parses, ``builder.py`` builds the nodes, ``parser.py`` says what is wrong with a
-text that does not fit.
+the terminals, ``grammar.py`` parses, ``builder.py`` builds the nodes, ``parser.py`` recovers from
+errors.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
 # ---------------------------------------------------------------- recovery
-# A text that does not fit the grammar: its errors, as many as can be told apart.
+# A text that does not fit the grammar: its errors, as many as are independent.
 #
-# Input: the parser, stopped at the first token that does not fit. ``syntax_errors.py`` says what is wrong there.
+# Input: the parser, stopped at the first token that does not fit. ``syntax_errors.py`` words the error.
 # Inside a kernel the parser goes on with the next statement, only to find more errors.
 
 

@@ -32,7 +32,7 @@ class Number(_Node):
 
 @node
 class Constexpr(_Node):
-    """A define with a number as its value, used as a value: which one, the checker is told."""
+    """A define with a number as its value, used as a value: the checker has the number."""
 
     id: str
 
@@ -56,7 +56,7 @@ class Postfix(_Node):
 
 @node
 class MaskedDeref(_Node):
-    """``*?(mask) pointer``; ``grouped``: it stands in parentheses of its own."""
+    """``*?(mask) pointer``; ``grouped``: it has parentheses of its own."""
 
     mask: Expr
     pointer: Expr
@@ -65,7 +65,7 @@ class MaskedDeref(_Node):
 
 @node
 class Binary(_Node):
-    """``grouped``: it is a range and stands in parentheses of its own."""
+    """``grouped``: it is a range with parentheses of its own."""
 
     operator: str
     left: Expr

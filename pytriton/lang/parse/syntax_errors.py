@@ -1,4 +1,4 @@
-"""What to say where a text is no Triton-C: what was found, what would have fitted, and what people mean by it.
+"""Syntax errors: what was found, what was expected, and what was probably meant.
 
 Input: the tokens, the place of the one that does not fit, and the terminals that would. Every ``_refuse_...``
 looks for one kind of mistake and raises through the report where it finds it; the last words are ``refuse``'s.
@@ -253,7 +253,7 @@ def _cast_type(stop: Stop) -> Token | None:
 
 
 def _refuse_type(name: Token, report: Report) -> NoReturn:
-    """A name that is used as a type and is none."""
+    """Refuse a name that is used as a type and is not one."""
     help_ = _OTHER_WORDS.get(name.text) or type_cure(name.text)
     report.fatal("TC203", f"unknown type '{name.text[:60]}'", name.span, help=help_)
 

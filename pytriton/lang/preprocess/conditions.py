@@ -41,7 +41,7 @@ class _Malformed(Exception):
 
 
 class _Value(NamedTuple):
-    """An integer. ``wrong``: why there is none, if anybody needs it. ``name``: of an identifier."""
+    """An integer. ``wrong``: why it has no value, reported only if it is used. ``name``: of an identifier."""
 
     number: int
     unsigned: bool = False

@@ -1,4 +1,4 @@
-"""The macros that stand ahead of the text: the prelude, and what the caller gives as ``defines``.
+"""The macros ahead of the text: the prelude, and what the caller gives as ``defines``.
 
 A number is *symbolic*: where the text uses it, one ``CONSTEXPR`` token keeps its name beside its
 value. A str is any run of tokens; a str that is one plain number is that number. A ``torch.dtype``
@@ -148,7 +148,7 @@ def _number(value: object) -> int | float | None:
 
 
 def _from_number(name: str, number: int | float) -> Macro:
-    """A symbolic define. Its body, the spelled number, is only asked for by ``#`` and ``##``."""
+    """A symbolic define. Its body, the spelled number, is only used by ``#`` and ``##``."""
     body = _inner(tokenize(Source(str(number), f"define {name}"), Report()))
     return Macro(name, body, value=number, given=True)
 

@@ -42,7 +42,7 @@ class Preprocessed:
     """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
 
     ``numbers``: the given defines that are numbers. The tokens have only their names, and so are the same for
-    others, except for those of ``spelled``, which an ``#if``, a ``#`` or a ``##`` asked for its digits.
+    others, except for those of ``spelled``, which an ``#if``, a ``#`` or a ``##`` reads.
     """
 
     tokens: list[Token]
@@ -76,7 +76,7 @@ def preprocess_given(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     wrong: Set[str] = frozenset(),
 ) -> Preprocessed:
-    """The same, with macros ahead of the text; ``wrong``: names of defines that are none."""
+    """The same, with macros ahead of the text; ``wrong``: names of invalid defines."""
     expander = Expander({**PRELUDE, **given}, report)
     run = _Preprocessor(expander, given, Includes(include_dirs, report), report)
     run.file(source)

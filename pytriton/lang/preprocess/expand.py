@@ -2,7 +2,7 @@
 
 This is Dave Prosser's algorithm, which the standard's text was written from. Every token carries a
 *hide set*, the names of the macros whose replacement it came out of; a name in its own hide set is
-not replaced again, and so no macro can run for ever. A use of a macro is taken off the front of
+not replaced again, and so no macro can run forever. A use of a macro is taken off the front of
 ``pending``, and its replacement is put back there, to be read again together with what follows.
 Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
 were written (expand.py).
@@ -398,7 +398,7 @@ class Expander:
             elif token.kind is Kind.END:
                 self._unterminated(macro, use)
             if (token.spaced or token.newline) and not arguments[-1]:
-                # a blank before an argument is no part of it (C11 6.10.3.2)
+                # a blank before an argument is not part of it (C11 6.10.3.2)
                 token = replace(token, spaced=False, newline=False)
             arguments[-1].append(token)
         if self._scanned > MAX_SCANNED:
@@ -529,7 +529,7 @@ MAX_LINE: Final = 2**31 - 1
 
 
 class PresumedLines:
-    """The line and the file that each place of the texts is said to be in."""
+    """The line and the file that each place of the texts is reported to be in by ``__LINE__`` and ``__FILE__``."""
 
     def __init__(self) -> None:
         self._shifts: dict[int, tuple[Source, int]] = {}  # by identity: to compare texts takes time

@@ -20,7 +20,7 @@ class Macro:
 
     A variadic one has ``__VA_ARGS__`` as its last parameter. ``value``: it is a number define.
     ``given``: it comes from ``defines``, and the text cannot redefine it. ``quiet``: it is from the
-    prelude, of which no diagnostic speaks. ``where``: the name in its definition.
+    prelude, which no diagnostic mentions. ``where``: the name in its definition.
     """
 
     name: str

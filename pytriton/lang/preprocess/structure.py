@@ -1,6 +1,6 @@
-"""The directives of a text as they stand, before any is obeyed: for whoever asks what an ``#if`` depends on.
+"""The directives of a text as they stand, before any is obeyed: for analyses of what an ``#if`` depends on.
 
-Only directives.py obeys them. Everybody else reads them here: a text -> its directives in order, those of all arms.
+Only directives.py obeys them. All others read them here: a text -> its directives in order, those of all arms.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pytriton.lang.tokens import Kind, Token, scan
 from pytriton.source import Source
 
 OPENING: Final = frozenset(("if", "ifdef", "ifndef"))
-CONDITIONS: Final = OPENING | {"elif"}  # what asks something
+CONDITIONS: Final = OPENING | {"elif"}  # those with a condition
 
 
 class Directive(NamedTuple):
@@ -40,7 +40,7 @@ class Directive(NamedTuple):
 
     @property
     def given(self) -> list[str]:
-        """The names of which it asks whether they are defined."""
+        """The names that it tests with ``defined``."""
         if self.word in ("ifdef", "ifndef"):
             return self.names[:1]
         operands = [token for token in self.tokens if token.text != "("]

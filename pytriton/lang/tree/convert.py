@@ -225,7 +225,7 @@ def _rounded_to_odd(value: int) -> int:
 
 
 def constant(expr: Expr) -> int | float | None:
-    """The value of a constant expression with C's arithmetic; None if it is no constant."""
+    """The value of a constant expression with C's arithmetic; None if it is not constant."""
     match expr:
         case typed.Constexpr(value=float(value), type=types.ScalarType() as type_, weak=False):
             return round_to(value, type_)

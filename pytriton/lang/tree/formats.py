@@ -1,7 +1,7 @@
-"""The format of a ``printf``: the text between its conversions, and what each conversion asks for.
+"""The format of a ``printf``: the text between its conversions, and what each conversion prints.
 
 ``pieces("i %d x %5.2f\\n")`` is a conversion ``%d`` after ``"i "``, a conversion ``%5.2f`` after ``" x "``, and
-the text ``"\\n"`` after the last. ``lost_on_a_gpu`` says what of this a GPU does not do: there each value stands on
+the text ``"\\n"`` after the last. ``lost_on_a_gpu`` lists what a GPU does not do: there each value stands on
 a line of its own, after the program, the place in the block and a label.
 """
 
@@ -44,7 +44,7 @@ class Conversion(NamedTuple):
 
 
 def text_of(literal: str) -> str | None:
-    """The characters that a string literal stands for; None if an escape in it means nothing."""
+    """The characters that a string literal stands for; None for an unknown escape."""
     body = literal[literal.index('"') + 1 : -1]
     if any(simple and simple not in _ESCAPES for _, _, simple in _ESCAPE.findall(body)):
         return None

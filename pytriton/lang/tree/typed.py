@@ -18,7 +18,7 @@ from pytriton.source import Span
 # ---------------------------------------------------------------- known
 # Room in the typed tree for what walk.py found out about a node, so that it is found out once.
 #
-# These are no fields: equality, printing and ``replace`` do not know of them, and a node starts without.
+# These are not fields: equality, printing and ``replace`` ignore them, and a new node has none.
 
 
 class Known:
