@@ -1,7 +1,7 @@
 """Tokens -> terminals of the grammar.
 
 Input: preprocessed tokens. Output: the terminal of each, as its ``type`` (C11 5.1.1.2, phase 7). Kinds of tokens
-are terminals; each word and sign of the language has one. Two things that no C grammar can express are settled here:
+are terminals; each word and sign of the language has one. Two things that no C grammar can say are settled here:
 which identifiers are type names at their place (``typedef``, with scopes), and that ``bitcast`` before ``<`` is an
 operator. What Triton-C does not have (``struct``, ``goto``, ...) is refused by name.
 """
