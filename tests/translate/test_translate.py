@@ -16,6 +16,9 @@ compile for each target, and which must compute what ``case.toml`` says::
 
 An expression sees torch's functions, ``normal(*shape)`` (float32, seeded), ``ints(low, high, *shape)`` (int32),
 ``special(*shape)`` (normal with NaN, infinities and zeros among it) and the dtypes.
+
+``tables.toml`` holds the cases whose Python only prints a type or a size: compiled and computed as the others, without
+a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and adds to it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -39,23 +43,42 @@ from pytriton.lang.tree.types import INT
 from pytriton.runtime.compile.load import load as loaded
 from pytriton.runtime.compile.specialize import common_specialization, specialize
 from pytriton.runtime.interpret.interpreter import Interpreted
+from tests.conversions import c_types
 
 ROOT = Path(__file__).parent
-CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
+GOLDENS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
+TYPES = {one.spelled: one.dtype for one in c_types.TYPES}
 
+
+def merged(shared: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Two nested tables as one; where both have a value, the row's."""
+    both = {name: merged(shared[name], row[name]) for name in shared.keys() & row if type(row[name]) is dict}
+    return shared | row | both
+
+
+def table() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of all tables, each as a complete case."""
+    for shared in tomllib.loads((ROOT / "tables.toml").read_text())["table"]:
+        for name, row in shared.pop("rows").items():
+            case = merged(shared, row)
+            yield name, merged(case, {"run": {"defines": case.get("defines", {})}})
+
+
+TABLE = dict(table())
+CASES = [*GOLDENS, *TABLE]
 
 TRITON = ".".join(version("triton").split(".")[:2])
 
 
 @cache
 def load(case: str) -> dict[str, Any]:
-    """The parsed case.toml."""
-    return tomllib.loads((ROOT / case / "case.toml").read_text())
+    """The row of a table, or the parsed case.toml."""
+    return TABLE[case] if case in TABLE else tomllib.loads((ROOT / case / "case.toml").read_text())
 
 
 def text(case: str) -> bytes:
     """The kernel as a user's file holds it."""
-    return (ROOT / case / "kernel.c").read_bytes()
+    return TABLE[case]["source"].encode() if case in TABLE else (ROOT / case / "kernel.c").read_bytes()
 
 
 def translated(case: str) -> pytriton.Translation:
@@ -77,19 +100,24 @@ def kernel_of(case: str) -> pytriton.Kernel:
 
 
 def test_every_case_is_complete() -> None:
-    for case in CASES:
+    assert len(CASES) == len(set(CASES))
+    for case in GOLDENS:
         names = {path.name for path in (ROOT / case).iterdir()}
         assert names == {"kernel.c", "case.toml", "expected.py"}, case
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", GOLDENS)
 def test_text(case: str, update_golden: bool) -> None:
     translation = translated(case)
     expected = ROOT / case / "expected.py"
     if update_golden:
         expected.write_text(translation.text)
     assert translation.text == expected.read_text()
-    codes = [warning.code for warning in translation.warnings]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_warnings(case: str) -> None:
+    codes = [warning.code for warning in translated(case).warnings]
     assert codes == load(case).get("warnings", [])
 
 
@@ -211,7 +239,7 @@ def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -
 
 def evaluated(run: dict[str, Any]) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """The arguments of a run, and what is expected of them."""
-    names = namespace()
+    names = namespace() | {name: TYPES.get(value, value) for name, value in run.get("defines", {}).items()}
     arguments: dict[str, Any] = {}
     for name, expression in run["args"].items():
         arguments[name] = eval(expression, names | arguments)
