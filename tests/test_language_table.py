@@ -1,4 +1,4 @@
-"""docs/language.md is a promise: a row of its tables names a case of tests/translate, and each of these cases stands in a row."""
+"""docs/language.md is a promise: each row of its tables names a case of tests/translate, each case is in a row."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ compile for each target, and which must compute what ``case.toml`` says::
 An expression sees torch's functions, ``normal(*shape)`` (float32, seeded), ``ints(low, high, *shape)`` (int32),
 ``special(*shape)`` (normal with NaN, infinities and zeros among it) and the dtypes.
 
-``tables.toml`` holds the cases whose Python only prints a type or a size: compiled and computed as the others, without
-a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and adds to it.
+``tables.toml`` holds cases whose Python differs from a golden in types, sizes and numbers alone: compiled and computed
+as the others, without a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and adds to it.
 """
 
 from __future__ import annotations
@@ -56,12 +56,18 @@ def merged(shared: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return shared | row | both
 
 
+def runs(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of a case, of which most have one."""
+    return case["run"] if isinstance(case["run"], list) else [case["run"]]
+
+
 def table() -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of all tables, each as a complete case."""
     for shared in tomllib.loads((ROOT / "tables.toml").read_text())["table"]:
         for name, row in shared.pop("rows").items():
             case = merged(shared, row)
-            yield name, merged(case, {"run": {"defines": case.get("defines", {})}})
+            seen = {"defines": case.get("defines", {})}
+            yield name, case | {"run": [run | seen for run in runs(case)]}
 
 
 TABLE = dict(table())
@@ -166,8 +172,7 @@ def test_computes(case: str, device: str) -> None:
     data = load(case)
     if f"{device} {TRITON}" in data.get("not_on", ()):
         pytest.skip(f"Triton {TRITON}'s interpreter stops: case.toml says at what")
-    runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
-    for run in runs:
+    for run in runs(data):
         compute(case, data, run, device)
 
 
@@ -176,12 +181,11 @@ def test_computes(case: str, device: str) -> None:
 def test_ones_are_constants(case: str) -> None:
     """The same where the caller is ``@triton.jit``, which makes a constant of an int that is 1."""
     data, translation = load(case), translated(case)
-    runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
     if translation.buffers or f"cpu {TRITON}" in data.get("not_on", ()):
         return
     module = loaded(translation.function, translation.text)
     kernel = Interpreted(module, translation.parameters, translation.constexprs, ones=True)
-    for run in runs:
+    for run in runs(data):
         arguments, expected = evaluated(run)
         values = [one.data_ptr() if isinstance(one, torch.Tensor) else one or 0 for one in arguments.values()]
         pairs = zip(translation.parameters, values, strict=True)
