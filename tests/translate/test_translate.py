@@ -17,8 +17,9 @@ compile for each target, and which must compute what ``case.toml`` says::
 An expression sees torch's functions, ``normal(*shape)`` (float32, seeded), ``ints(low, high, *shape)`` (int32),
 ``special(*shape)`` (normal with NaN, infinities and zeros among it) and the dtypes.
 
-``tables.toml`` holds cases whose Python differs from a golden in types, sizes and numbers alone: compiled and computed
-as the others, without a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and adds to it.
+``tables.toml`` holds cases whose Python differs from a golden in types, sizes and numbers alone: compiled and
+computed as the others, without a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and
+adds to it.
 """
 
 from __future__ import annotations
