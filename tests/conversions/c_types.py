@@ -2,7 +2,8 @@
 
 A value of an integer type (bool too) is a Python int in the type's range, a value of a floating type is a
 Python float that the type holds exactly. ``None`` stands for "C, or language.md, leaves it open". Written from
-language.md, sections 2, 4 and 9, alone: nothing here is shared with pytriton or with tests/oracle.
+language.md, sections 2, 4 and 9, alone, as tests/fuzz/c.py, which rounds and wraps: nothing here is shared with
+pytriton or with tests/oracle.
 
 Rounding is done once, from the exact value, to nearest, ties to even (IEEE 754; C11 annex F).
 """
@@ -16,6 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 import torch
+
+from tests.fuzz import c, rules
 
 __all__ = [
     "BFLOAT16",
@@ -57,7 +60,6 @@ class CType:
     signed: bool = True
     digits: int = 0  # of the significand, the hidden one too; 0 for integers
     quantum: int = 0  # log2 of the smallest subnormal number
-    rank: int = 0
 
     @property
     def is_float(self) -> bool:
@@ -72,10 +74,9 @@ class CType:
         return (1 << (self.bits - self.signed)) - 1
 
     @property
-    def largest(self) -> float:
-        """The largest finite number of a floating type."""
-        exponent = {11: 16, 8: 128, 24: 128, 53: 1024}[self.digits]
-        return math.ldexp(2.0 - math.ldexp(1, 1 - self.digits), exponent - 1)
+    def scalar(self) -> rules.Scalar:
+        """The type in the model of C's arithmetic (tests/fuzz/c.py)."""
+        return rules.by_name(self.spelled)
 
     @property
     def id(self) -> str:
@@ -89,24 +90,25 @@ class CType:
         return self.spelled
 
 
-BOOL = CType("bool", 1, signed=False, rank=0)
-CHAR = CType("char", 8, rank=1)
-UCHAR = CType("unsigned char", 8, signed=False, rank=1)
-SHORT = CType("short", 16, rank=2)
-USHORT = CType("unsigned short", 16, signed=False, rank=2)
-INT = CType("int", 32, rank=3)
-UINT = CType("unsigned int", 32, signed=False, rank=3)
-LONG = CType("long", 64, rank=4)
-ULONG = CType("unsigned long", 64, signed=False, rank=4)
-HALF = CType("half", 16, digits=11, quantum=-24, rank=5)
-BFLOAT16 = CType("bfloat16", 16, digits=8, quantum=-133, rank=5)
-FLOAT = CType("float", 32, digits=24, quantum=-149, rank=6)
-DOUBLE = CType("double", 64, digits=53, quantum=-1074, rank=7)
+BOOL = CType("bool", 1, signed=False)
+CHAR = CType("char", 8)
+UCHAR = CType("unsigned char", 8, signed=False)
+SHORT = CType("short", 16)
+USHORT = CType("unsigned short", 16, signed=False)
+INT = CType("int", 32)
+UINT = CType("unsigned int", 32, signed=False)
+LONG = CType("long", 64)
+ULONG = CType("unsigned long", 64, signed=False)
+HALF = CType("half", 16, digits=11, quantum=-24)
+BFLOAT16 = CType("bfloat16", 16, digits=8, quantum=-133)
+FLOAT = CType("float", 32, digits=24, quantum=-149)
+DOUBLE = CType("double", 64, digits=53, quantum=-1074)
 
 INTEGERS = (BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
 FLOATS = (HALF, BFLOAT16, FLOAT, DOUBLE)
 TYPES = INTEGERS + FLOATS
 
+_NAMED = {kind.spelled: kind for kind in TYPES}
 _DTYPES = {
     "bool": torch.bool,
     "char": torch.int8,
@@ -126,34 +128,14 @@ _DTYPES = {
 
 def wrapped(number: int, to: CType) -> int:
     """The number modulo 2^bits, in the range of an integer type other than bool."""
-    number &= (1 << to.bits) - 1
-    return number - (1 << to.bits) if to.signed and number >> (to.bits - 1) else number
+    return c.wrapped(number, to.scalar)
 
 
 def rounded(number: float | int | Fraction, to: CType) -> float:
     """A number rounded once to a floating type."""
-    if isinstance(number, float):
-        if number != number or number in (math.inf, -math.inf) or to is DOUBLE:
-            return number
-        if number == 0:
-            return number
-        _, exponent = math.frexp(number)
-        quantum = max(exponent - to.digits, to.quantum)
-        result = math.ldexp(round(math.ldexp(number, -quantum)), quantum)
-    else:
-        if number == 0:
-            return 0.0
-        exact = Fraction(number)
-        exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
-        exponent += abs(exact) >= Fraction(2) ** exponent
-        quantum = max(exponent - to.digits, to.quantum)
-        steps = round(exact / Fraction(2) ** quantum)
-        if abs(steps) << max(quantum, 0) > int(to.largest):
-            return math.copysign(math.inf, number)
-        result = math.ldexp(steps, quantum)
-    if abs(result) > to.largest:
-        return math.copysign(math.inf, number)
-    return math.copysign(result, number)
+    if isinstance(number, float) and (number == 0 or not math.isfinite(number)):
+        return number
+    return c.rounded(Fraction(number), to.scalar)
 
 
 def convert(value: Value, to: CType) -> Value:
@@ -176,21 +158,13 @@ def convert(value: Value, to: CType) -> Value:
 
 
 def promoted(kind: CType) -> CType:
-    """Integer promotion (C11 6.3.1.1): what is narrower than int becomes int."""
-    return INT if kind.rank < INT.rank else kind
+    """Integer promotion (C11 6.3.1.1)."""
+    return _NAMED[rules.promoted(kind.scalar).word]
 
 
 def common(left: CType, right: CType) -> CType:
-    """The usual arithmetic conversions, with language.md's order int < long < half < float < double.
-
-    half and bfloat16, of which neither holds the other, meet in float.
-    """
-    left, right = promoted(left), promoted(right)
-    if {left, right} == {HALF, BFLOAT16}:
-        return FLOAT
-    if left.rank != right.rank:
-        return max(left, right, key=lambda kind: kind.rank)
-    return right if left.signed else left
+    """The usual arithmetic conversions."""
+    return _NAMED[rules.common(left.scalar, right.scalar).word]
 
 
 def tensor_of(values: Iterable[Value], kind: CType, device: str) -> torch.Tensor:

@@ -125,7 +125,7 @@ def rounded(exact: Fraction, type_: Scalar) -> float:
     unit = Fraction(2) ** (max(exponent, least) - digits + 1)
     value = round(exact / unit) * unit
     if abs(value) >= Fraction(2) ** (most + 1):
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
     return math.copysign(float(value), exact)
 
 

@@ -164,3 +164,9 @@ def test_a_one_that_becomes_a_tensor(text: str) -> None:
     verdict = judged(launch(f"void f(int *Y, int n) {{ {text} }}", np.zeros(1, "i4"), 1))
     assert verdict.ok, verdict.message
     assert "plain @triton.jit" in verdict.about
+
+
+def test_a_result_beyond_every_double() -> None:
+    large = Number(by_name("double"), 1e300)
+    assert binary("*", large, large).value == math.inf
+    assert binary("/", large, Number(large.type, -1e-300)).value == -math.inf
