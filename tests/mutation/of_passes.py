@@ -23,8 +23,8 @@ PASSES = (
         "product-sums-columns",
         _pass("lower/products"),
         "a product is summed over the wrong axis",
-        'return Reduce(expr.span, expr.type, "+", elements, 1)',
-        'return Reduce(expr.span, expr.type, "+", elements, 0)',
+        'return typed.Reduce(expr.span, expr.type, "+", elements, 1)',
+        'return typed.Reduce(expr.span, expr.type, "+", elements, 0)',
     ),
     Mutant(
         "divisors-unguarded",
@@ -45,7 +45,7 @@ PASSES = (
         "padding-summed",
         _pass("lower/pad"),
         "reductions see what stands in the padding",
-        "return Select(operand.span, padded.type, inside, padded, neutral)",
+        "return typed.Select(operand.span, padded.type, inside, padded, neutral)",
         "return padded",
     ),
     Mutant(
@@ -76,15 +76,15 @@ PASSES = (
         _pass("lower/jumps"),
         "continue does not clear the flag that the rest of the iteration tests",
         "result += [_set(flag, False, statement.span) for flag in clears]\n"
-        "                break\n            case If()",
-        "break\n            case If()",
+        "                break\n            case typed.If()",
+        "break\n            case typed.If()",
     ),
     Mutant(
         "return-only-leaves-loop",
         _pass("lower/jumps"),
         "a return in a loop leaves only that loop",
-        "if not final:\n        result.append(If(loop.span, _name(flag, loop.span), (leave,), ()))",
-        "if False:\n        result.append(If(loop.span, _name(flag, loop.span), (leave,), ()))",
+        "if not final:\n        result.append(typed.If(loop.span, _name(flag, loop.span), (leave,), ()))",
+        "if False:\n        result.append(typed.If(loop.span, _name(flag, loop.span), (leave,), ()))",
     ),
     Mutant(
         "do-while-asks-first",
@@ -111,7 +111,7 @@ PASSES = (
         "range-counter-lost",
         _pass("loops/counted"),
         "a loop whose counter is read behind it becomes a range",
-        "if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):",
+        "if symbol.type not in (INT, LONG) or (isinstance(init, typed.Assign) and symbol in later):",
         "if symbol.type not in (INT, LONG):",
     ),
     Mutant(
@@ -167,8 +167,8 @@ PASSES = (
         "upward-read",
         _pass("loops/counted"),
         "a counter that the body reads is turned round",
-        "if not isinstance(stop, Literal) or stop.value != 0 or statement.symbol in reads(statement.body):",
-        "if not isinstance(stop, Literal) or stop.value != 0:",
+        "if not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body):",
+        "if not isinstance(stop, typed.Literal) or stop.value != 0:",
     ),
     Mutant(
         "no-release",
@@ -181,8 +181,8 @@ PASSES = (
         "no-acquire",
         _pass("memory/barriers"),
         "no barrier after a lock is taken",
-        'state.acquired |= "cas" in effects.operations\n            if isinstance(statement, Declare',
-        "state.acquired |= False\n            if isinstance(statement, Declare",
+        'state.acquired |= "cas" in effects.operations\n            if isinstance(statement, typed.Declare',
+        "state.acquired |= False\n            if isinstance(statement, typed.Declare",
     ),
     Mutant(
         "no-barrier-between-turns",
@@ -209,14 +209,14 @@ PASSES = (
         "chain-converted",
         _pass("lower/products"),
         "an accumulator that rounds at each step is chained",
-        "if other.type == expr.type == product.type and not isinstance(other, Cast):",
+        "if other.type == expr.type == product.type and not isinstance(other, typed.Cast):",
         "if other.type == expr.type == product.type:",
     ),
     Mutant(
         "no-chain",
         _pass("lower/products"),
         "sums of products are not accumulated by tl.dot",
-        "if not isinstance(product, Dot) or product.accumulator is not None:",
+        "if not isinstance(product, typed.Dot) or product.accumulator is not None:",
         "if True:",
     ),
     Mutant(
@@ -230,8 +230,8 @@ PASSES = (
         "remap-swaps",
         _pass("speed/swizzle"),
         "remapped program ids of a ragged grid meet twice or never",
-        'high = let("high", Call(span, INT, "min", (left, size)))',
-        'high = let("high", Call(span, INT, "max", (left, size)))',
+        'high = let("high", typed.Call(span, INT, "min", (left, size)))',
+        'high = let("high", typed.Call(span, INT, "max", (left, size)))',
     ),
 )
 
@@ -269,8 +269,8 @@ SCALARS = (
         "split-without-rest",
         _pass("speed/peel"),
         "the last iteration of a product's loop is left out",
-        'left = Binary(span, BOOL, "<", cut, loop.stop)',
-        'left = Binary(span, BOOL, ">", cut, loop.stop)',
+        'left = typed.Binary(span, BOOL, "<", cut, loop.stop)',
+        'left = typed.Binary(span, BOOL, ">", cut, loop.stop)',
     ),
     Mutant(
         "diagonal-twice-as-long",
@@ -356,8 +356,8 @@ MEMORY = (
         "conversions-skipped",
         _pass("analysis/affine"),
         "an index that a char cuts counts as what it was cut from",
-        "case Cast(operand=operand) if keeps_number(part):",
-        "case Cast(operand=operand):",
+        "case typed.Cast(operand=operand) if keeps_number(part):",
+        "case typed.Cast(operand=operand):",
     ),
     Mutant(
         "nothing-aliases",
@@ -370,8 +370,8 @@ MEMORY = (
         "loaded-pointers-reach-nothing",
         _pass("memory/provenance"),
         "a pointer that was loaded counts as apart from all others",
-        "if isinstance(pointer, Load | Atomic):\n        return None",
-        "if isinstance(pointer, Load | Atomic):\n        return frozenset()",
+        "if isinstance(pointer, typed.Load | typed.Atomic):\n        return None",
+        "if isinstance(pointer, typed.Load | typed.Atomic):\n        return frozenset()",
     ),
     Mutant(
         "pointers-followed-once",
@@ -429,7 +429,7 @@ MOVES = (
         "if-runs-once-more",
         _pass("loops/rotate"),
         "an `if` around loads goes with the prefetch, so they run in the last iteration too",
-        "return not divides and Load not in inside(statement).kinds",
+        "return not divides and typed.Load not in inside(statement).kinds",
         "return True",
     ),
     Mutant(

@@ -25,20 +25,8 @@ from functools import partial
 from typing import Any
 
 from pytriton.frozen import record, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
-from pytriton.lang.tree.typed import (
-    Binary,
-    Broadcast,
-    Cast,
-    Expand,
-    Expr,
-    Literal,
-    Name,
-    Range,
-    Select,
-    Symbol,
-    Unary,
-)
 from pytriton.lang.tree.types import (
     BOOL,
     BlockType,
@@ -76,7 +64,7 @@ class Affine:
         return Affine({name: 1})
 
     @staticmethod
-    def range(range_: Range) -> Affine:
+    def range(range_: typed.Range) -> Affine:
         """Any one element of a range."""
         return Affine({}, integer(range_.start), integer(range_.stop) - 1)
 
@@ -105,10 +93,10 @@ class Affine:
         return Affine(terms, self.low % size, self.low % size, self.exact)
 
 
-Leaf = Callable[[Expr], Affine | None]
+Leaf = Callable[[typed.Expr], Affine | None]
 
 
-def affine_of(expr: Expr, leaf: Leaf) -> Affine | None:
+def affine_of(expr: typed.Expr, leaf: Leaf) -> Affine | None:
     """An expression as the sum that it is; None where ``leaf`` gives None for a part of it.
 
     ``2 * (n + 1) - m`` is ``2 + 2 * n - m``, where ``leaf`` answers with one symbol each for ``n`` and ``m``.
@@ -116,7 +104,7 @@ def affine_of(expr: Expr, leaf: Leaf) -> Affine | None:
     value = constant(expr)
     if isinstance(value, int):
         return Affine.constant(value)
-    if isinstance(expr, Unary | Binary) and expr.operator in ("+", "-", "*") and _regroups(expr):
+    if isinstance(expr, typed.Unary | typed.Binary) and expr.operator in ("+", "-", "*") and _regroups(expr):
         operands = [affine_of(operand, leaf) for operand in children(expr)]
         known = [operand for operand in operands if operand is not None]
         if len(known) == len(operands):
@@ -127,20 +115,20 @@ def affine_of(expr: Expr, leaf: Leaf) -> Affine | None:
     return leaf(expr)
 
 
-def affine_of_element(expr: Expr, leaf: Leaf) -> Affine | None:
+def affine_of_element(expr: typed.Expr, leaf: Leaf) -> Affine | None:
     """The same of any one element of a block: a range is an interval, and new axes do not matter."""
 
     return affine_of(expr, partial(_of_element, leaf))
 
 
-def _of_element(leaf: Leaf, part: Expr) -> Affine | None:
+def _of_element(leaf: Leaf, part: typed.Expr) -> Affine | None:
     match part:
-        case Expand(operand=operand) | Broadcast(operand=operand):
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
             return affine_of_element(operand, leaf)
-        case Cast(operand=operand) if keeps_number(part):
+        case typed.Cast(operand=operand) if keeps_number(part):
             total = affine_of_element(operand, leaf)
             return total if total is None or keeps_number(part, 64) else _computed_as(total, part.type)
-        case Range():
+        case typed.Range():
             return Affine.range(part)
     return leaf(part)
 
@@ -177,14 +165,14 @@ def is_wide_integer(type_: Type) -> bool:
     return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
 
 
-def _regroups(expr: Unary | Binary) -> bool:
+def _regroups(expr: typed.Unary | typed.Binary) -> bool:
     """Whether an operator gives a pointer, or an integer of at least 32 bits: so its operands may be regrouped."""
     if isinstance(element_of(expr.type), PointerType):
-        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)
+        return isinstance(expr, typed.Binary) and isinstance(element_of(expr.left.type), PointerType)
     return is_wide_integer(expr.type)
 
 
-def keeps_number(expr: Cast, bits: int = 32) -> bool:
+def keeps_number(expr: typed.Cast, bits: int = 32) -> bool:
     """Whether a conversion keeps every integer modulo 2**bits, or a pointer's element; the proof is above."""
     old, new = element_of(expr.operand.type), element_of(expr.type)
     if isinstance(old, PointerType) or isinstance(new, PointerType):
@@ -195,16 +183,18 @@ def keeps_number(expr: Cast, bits: int = 32) -> bool:
     return new.bits >= bits or (taken <= room and old.signed <= new.signed)
 
 
-def advance(target: Symbol, value: Expr, known: Mapping[Symbol, Expr] | None = None) -> Expr | None:
+def advance(
+    target: typed.Symbol, value: typed.Expr, known: Mapping[typed.Symbol, typed.Expr] | None = None
+) -> typed.Expr | None:
     """What ``target + amount`` or ``target - -amount`` adds, if that is a number, with ``known`` for variables."""
-    if not isinstance(value, Binary) or value.operator not in ("+", "-"):
+    if not isinstance(value, typed.Binary) or value.operator not in ("+", "-"):
         return None
     left, right = value.left, value.right
-    if value.operator == "+" and isinstance(right, Name) and right.symbol is target:
+    if value.operator == "+" and isinstance(right, typed.Name) and right.symbol is target:
         left, right = right, left
-    if not isinstance(left, Name) or left.symbol is not target:
+    if not isinstance(left, typed.Name) or left.symbol is not target:
         return None
-    while isinstance(right, Broadcast | Expand):
+    while isinstance(right, typed.Broadcast | typed.Expand):
         right = right.operand
     amount = rebuild(right, dict(known or {}))
     if not isinstance(constant(amount), int):
@@ -212,10 +202,10 @@ def advance(target: Symbol, value: Expr, known: Mapping[Symbol, Expr] | None = N
     return negated(amount) if value.operator == "-" else amount
 
 
-def mirrored(comparison: Binary) -> Binary:
+def mirrored(comparison: typed.Binary) -> typed.Binary:
     """``a < b`` as ``b > a``."""
     operator = _MIRRORED[comparison.operator]
-    return Binary(comparison.span, comparison.type, operator, comparison.right, comparison.left)
+    return typed.Binary(comparison.span, comparison.type, operator, comparison.right, comparison.left)
 
 
 class Keys:
@@ -228,17 +218,17 @@ class Keys:
     def __init__(self, *, regroup: bool = False) -> None:
         self._regroup = regroup
         self._numbers: dict[Hashable, int] = {}
-        self._known: Once[Expr, int] = Once()
+        self._known: Once[typed.Expr, int] = Once()
 
-    def of(self, expr: Expr) -> int:
+    def of(self, expr: typed.Expr) -> int:
         """The number of an expression."""
         return self._known(self._number_of, expr)
 
-    def _number_of(self, expr: Expr) -> int:
+    def _number_of(self, expr: typed.Expr) -> int:
         sums = self._regroup and is_wide_integer(expr.type)
         return self._number(("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr))
 
-    def sum_of(self, expr: Expr) -> Affine:
+    def sum_of(self, expr: typed.Expr) -> Affine:
         """An integer as a sum; what is none is one symbol of it."""
         total = affine_of(expr, lambda term: Affine.symbol(self._number(self._as_written(term))))
         assert total is not None
@@ -247,9 +237,9 @@ class Keys:
     def _number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def _as_written(self, expr: Expr) -> Hashable:
+    def _as_written(self, expr: typed.Expr) -> Hashable:
         """An operation on its operands."""
-        if self._regroup and isinstance(expr, Binary) and expr.operator in (">", ">="):
+        if self._regroup and isinstance(expr, typed.Binary) and expr.operator in (">", ">="):
             expr = mirrored(expr)
         return type(expr), expr.type, plain_values(expr), tuple(map(self.of, children(expr)))
 
@@ -268,7 +258,7 @@ _MAX_NODES = 300  # nodes; sums of more are compared as they are written
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
-def equal(left: Expr, right: Expr) -> bool:
+def equal(left: typed.Expr, right: typed.Expr) -> bool:
     """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
     if left is right:
         return True
@@ -283,19 +273,19 @@ def equal(left: Expr, right: Expr) -> bool:
 # ---------------------------------------------------------------- comparisons
 
 
-def is_true(expr: Expr) -> bool:
+def is_true(expr: typed.Expr) -> bool:
     """Whether a condition holds whatever the variables are."""
-    while isinstance(expr, Broadcast):
+    while isinstance(expr, typed.Broadcast):
         expr = expr.operand
     return expr.type == BOOL and bool(constant(expr))
 
 
-def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:
+def settle(expr: typed.Expr, facts: Sequence[typed.Expr]) -> typed.Expr:
     """The expression without those conditions in it that follow from the facts."""
     return _settled(expr, facts) if facts and decides(expr) else expr
 
 
-def decides(expr: Expr) -> bool:
+def decides(expr: typed.Expr) -> bool:
     """Whether there is a truth value in an expression."""
     for node in walk(expr):
         type_ = node.type
@@ -304,25 +294,27 @@ def decides(expr: Expr) -> bool:
     return False
 
 
-def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
+def _settled(expr: typed.Expr, facts: Sequence[typed.Expr]) -> typed.Expr:
     expr = with_children(expr, lambda operand: _settled(operand, facts))
     match expr:
-        case Binary(operator="&&", left=left, right=right):
+        case typed.Binary(operator="&&", left=left, right=right):
             for side, other in ((left, right), (right, left)):
                 if is_true(side) and shape_of(other.type) == shape_of(expr.type):
                     return other
-        case Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(_follows(expr, fact) for fact in facts):
-            return Literal(expr.span, BOOL, 1)
-        case Select(condition=condition, yes=yes) if is_true(condition) and yes.type == expr.type:
+        case typed.Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(
+            _follows(expr, fact) for fact in facts
+        ):
+            return typed.Literal(expr.span, BOOL, 1)
+        case typed.Select(condition=condition, yes=yes) if is_true(condition) and yes.type == expr.type:
             return yes
-        case Binary() | Unary() | Cast() if expr.type == BOOL and constant(expr):
-            return Literal(expr.span, BOOL, 1)
+        case typed.Binary() | typed.Unary() | typed.Cast() if expr.type == BOOL and constant(expr):
+            return typed.Literal(expr.span, BOOL, 1)
     return expr
 
 
-def _follows(claim: Binary, fact: Expr) -> bool:
+def _follows(claim: typed.Binary, fact: typed.Expr) -> bool:
     """Whether a comparison holds where the fact does."""
-    if not isinstance(fact, Binary) or not (_is_signed(claim) and _is_signed(fact)):
+    if not isinstance(fact, typed.Binary) or not (_is_signed(claim) and _is_signed(fact)):
         return False
     keys = Keys(regroup=True)
     known = _positive(fact, keys)
@@ -338,12 +330,12 @@ def _follows(claim: Binary, fact: Expr) -> bool:
     return any(not gap.terms and gap.low >= 0 for gap in gaps)
 
 
-def _is_signed(comparison: Binary) -> bool:
+def _is_signed(comparison: typed.Binary) -> bool:
     type_ = comparison.left.type
     return isinstance(type_, ScalarType) and type_.kind == "int" and type_ == comparison.right.type
 
 
-def _positive(comparison: Binary, keys: Keys) -> Affine | None:
+def _positive(comparison: typed.Binary, keys: Keys) -> Affine | None:
     """The sum that is above 0 exactly where the comparison holds; None where it is none of order."""
     if comparison.operator in (">", ">="):
         comparison = mirrored(comparison)
@@ -355,18 +347,18 @@ def _positive(comparison: Binary, keys: Keys) -> Affine | None:
 
 # ---------------------------------------------------------------- one iteration back
 
-_Terms = list[tuple[bool, Expr]]  # whether it is added, and what
+_Terms = list[tuple[bool, typed.Expr]]  # whether it is added, and what
 
 
-def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
+def one_step_back(expr: typed.Expr, symbol: typed.Symbol, step: typed.Expr) -> typed.Expr:
     """The expression with ``symbol - step`` for ``symbol``, and what that cancels gone."""
     if symbol not in names(expr):
         return expr
     terms: _Terms = [(True, expr)]
-    if isinstance(expr, Name):
+    if isinstance(expr, typed.Name):
         _cancel(terms, [], symbol, step)
         return _joined(terms, expr)
-    if isinstance(expr, Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type):
+    if isinstance(expr, typed.Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type):
         sides = _terms(expr.left), _terms(expr.right)
         if sum(_direct(term, symbol) for side in sides for _, term in side) == 1:
             own = next(place for place in (0, 1) if any(_direct(term, symbol) for _, term in sides[place]))
@@ -375,8 +367,8 @@ def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
                 _joined([(add, _inside(term, symbol, step)) for add, term in side], expr.left)
                 for side in sides
             )
-            return Binary(expr.span, expr.type, expr.operator, left, right)
-    if isinstance(expr, Binary) and expr.operator in ("+", "-") and _splits(expr):
+            return typed.Binary(expr.span, expr.type, expr.operator, left, right)
+    if isinstance(expr, typed.Binary) and expr.operator in ("+", "-") and _splits(expr):
         terms = _terms(expr)
         if sum(_direct(term, symbol) for _, term in terms) == 1:
             _cancel(terms, [], symbol, step)
@@ -384,19 +376,19 @@ def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
     return with_children(expr, lambda operand: one_step_back(operand, symbol, step))
 
 
-def _direct(term: Expr, symbol: Symbol) -> bool:
-    return isinstance(term, Name) and term.symbol is symbol
+def _direct(term: typed.Expr, symbol: typed.Symbol) -> bool:
+    return isinstance(term, typed.Name) and term.symbol is symbol
 
 
-def _inside(term: Expr, symbol: Symbol, step: Expr) -> Expr:
+def _inside(term: typed.Expr, symbol: typed.Symbol, step: typed.Expr) -> typed.Expr:
     return term if _direct(term, symbol) else one_step_back(term, symbol, step)
 
 
-def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
+def _cancel(own: _Terms, other: _Terms, symbol: typed.Symbol, step: typed.Expr) -> None:
     """Add the step to the side where the symbol stands, or drop what it cancels on either side."""
     place = next(place for place, (_, term) in enumerate(own) if _direct(term, symbol))
     add = not own[place][0]
-    if isinstance(step, Unary) or (isinstance(step, Literal) and step.value < 0):
+    if isinstance(step, typed.Unary) or (isinstance(step, typed.Literal) and step.value < 0):
         add, step = not add, negated(step)
     for side, sign in ((own, not add), (other, add)):
         for index, (added, term) in enumerate(side):
@@ -406,16 +398,16 @@ def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
     own.insert(place + 1, (add, step))
 
 
-def _splits(expr: Binary) -> bool:
+def _splits(expr: typed.Binary) -> bool:
     """Whether a sum is one of integers, or of a pointer and integers; a difference of pointers is neither."""
     element, left = element_of(expr.type), element_of(expr.left.type)
     return element == left and (is_wide_integer(expr.type) or isinstance(element, PointerType))
 
 
-def _terms(expr: Expr) -> _Terms:
+def _terms(expr: typed.Expr) -> _Terms:
     """What a sum adds and subtracts; what is added to a pointer is not taken apart."""
     match expr:
-        case Binary(operator="+" | "-" as operator, left=left, right=right) if _splits(expr):
+        case typed.Binary(operator="+" | "-" as operator, left=left, right=right) if _splits(expr):
             terms = _terms(left)
             inner = _terms(right) if is_wide_integer(expr.type) else [(True, right)]
             terms += [(added == (operator == "+"), term) for added, term in inner]
@@ -423,11 +415,11 @@ def _terms(expr: Expr) -> _Terms:
     return [(True, expr)]
 
 
-def _joined(terms: _Terms, like: Expr) -> Expr:
+def _joined(terms: _Terms, like: typed.Expr) -> typed.Expr:
     """The sum of terms, one that is added first; of none, a zero ``like`` the expression given."""
     start = next((place for place, (added, _) in enumerate(terms) if added), None)
     if start is None:
-        terms = [(True, Literal(like.span, element_of(like.type), 0)), *terms]
+        terms = [(True, typed.Literal(like.span, element_of(like.type), 0)), *terms]
         start = 0
     total = terms[start][1]
     for place, (added, term) in enumerate(terms):
@@ -435,5 +427,5 @@ def _joined(terms: _Terms, like: Expr) -> Expr:
             shape = broadcast_shapes(shape_of(total.type), shape_of(term.type))
             assert shape is not None
             type_ = with_element(element_of(total.type), shape)
-            total = Binary(total.span, type_, "+" if added else "-", total, term)
+            total = typed.Binary(total.span, type_, "+" if added else "-", total, term)
     return total

@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
-from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Range, Symbol
 from pytriton.lang.tree.types import INT, LONG, element_of
 from pytriton.lang.tree.walk import children
-
-__all__ = ["Evaluator", "Grid", "Interval", "intervals"]
 
 Grid = tuple[int, int, int]
 Interval = tuple[int, int]  # both ends inclusive
@@ -34,32 +32,32 @@ class Evaluator(Generic[Value]):
 
     def __init__(
         self,
-        values: Mapping[Symbol, Expr],
-        parameters: Mapping[Symbol, int],
+        values: Mapping[typed.Symbol, typed.Expr],
+        parameters: Mapping[typed.Symbol, int],
         grid: Grid,
         number: Callable[[int], Value],
-        operation: Callable[[Expr, Sequence[Value], Grid], Value | None],
+        operation: Callable[[typed.Expr, Sequence[Value], Grid], Value | None],
     ) -> None:
         self.parameters = parameters
         self._values, self._grid, self._number, self._operation = values, grid, number, operation
-        self._known: dict[Expr, Value | None] = {}
+        self._known: dict[typed.Expr, Value | None] = {}
 
-    def of(self, expr: Expr) -> Value | None:
+    def of(self, expr: typed.Expr) -> Value | None:
         """The value of an expression."""
         if expr not in self._known:
             self._known[expr] = self._of(expr)
         return self._known[expr]
 
-    def _of(self, expr: Expr) -> Value | None:
+    def _of(self, expr: typed.Expr) -> Value | None:
         number = constant(expr)
         if isinstance(number, int):
             return self._number(number)
         match expr:
-            case Name(symbol=symbol) if symbol in self._values:
+            case typed.Name(symbol=symbol) if symbol in self._values:
                 return self.of(self._values[symbol])
-            case Name(symbol=symbol):
+            case typed.Name(symbol=symbol):
                 return self._number(self.parameters[symbol]) if symbol in self.parameters else None
-            case Call(function="num_programs", arguments=(axis,)):
+            case typed.Call(function="num_programs", arguments=(axis,)):
                 return self._number(self._grid[integer(axis)])
         operands = [self.of(operand) for operand in children(expr)]
         known = [operand for operand in operands if operand is not None]
@@ -67,40 +65,40 @@ class Evaluator(Generic[Value]):
 
 
 def intervals(
-    values: Mapping[Symbol, Expr], parameters: Mapping[Symbol, int], grid: Grid
+    values: Mapping[typed.Symbol, typed.Expr], parameters: Mapping[typed.Symbol, int], grid: Grid
 ) -> Evaluator[Interval]:
     """What gives the smallest and the largest value."""
     return Evaluator(values, parameters, grid, lambda number: (number, number), _interval)
 
 
-def _interval(expr: Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:
+def _interval(expr: typed.Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:
     bits, found = _BITS.get(element_of(expr.type)), _unwrapped(expr, operands, grid)  # type: ignore[arg-type]
     if found is None or bits is None:
         return None
     return found if -(1 << bits - 1) <= found[0] and found[1] < 1 << bits - 1 else None
 
 
-def _unwrapped(expr: Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:
+def _unwrapped(expr: typed.Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:
     match expr, operands:
-        case Call(function="program_id"), [(axis, _)]:
+        case typed.Call(function="program_id"), [(axis, _)]:
             return 0, grid[axis] - 1
-        case Range(), [(first, _), (_, end)]:
+        case typed.Range(), [(first, _), (_, end)]:
             return first, end - 1
-        case Expand() | Broadcast() | Cast(), [operand]:
+        case typed.Expand() | typed.Broadcast() | typed.Cast(), [operand]:
             return operand
-        case Binary(operator="+"), [(a, b), (c, d)]:
+        case typed.Binary(operator="+"), [(a, b), (c, d)]:
             return a + c, b + d
-        case Binary(operator="-"), [(a, b), (c, d)]:
+        case typed.Binary(operator="-"), [(a, b), (c, d)]:
             return a - d, b - c
-        case Binary(operator="*"), [(a, b), (c, d)]:
+        case typed.Binary(operator="*"), [(a, b), (c, d)]:
             corners = a * c, a * d, b * c, b * d
             return min(corners), max(corners)
-        case Binary(operator="/"), [(a, b), (c, d)] if a >= 0 and c > 0:
+        case typed.Binary(operator="/"), [(a, b), (c, d)] if a >= 0 and c > 0:
             return a // d, b // c
-        case Binary(operator="%"), [(a, b), (c, d)] if a >= 0 and c > 0:
+        case typed.Binary(operator="%"), [(a, b), (c, d)] if a >= 0 and c > 0:
             return 0, min(b, d - 1)
-        case Call(function="min"), [(a, b), (c, d)]:
+        case typed.Call(function="min"), [(a, b), (c, d)]:
             return min(a, c), min(b, d)
-        case Call(function="max"), [(a, b), (c, d)]:
+        case typed.Call(function="max"), [(a, b), (c, d)]:
             return max(a, c), max(b, d)
     return None

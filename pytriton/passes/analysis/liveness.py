@@ -13,23 +13,10 @@ from collections.abc import Callable, Set
 from functools import cached_property, partial
 
 from pytriton.frozen import replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Declare,
-    Evaluate,
-    For,
-    If,
-    KernelDef,
-    RangeLoop,
-    Remark,
-    Statement,
-    Symbol,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import bodies, expressions, inside, map_bodies, names, reads, statements
 
-Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True) or set first, in order
+Mentions = dict[typed.Symbol, list[tuple[int, bool]]]  # where a symbol is read (True) or set first, in order
 
 
 @dataclasses.dataclass(eq=False)
@@ -39,26 +26,26 @@ class Later:
     outer: Later | None
     block: Block
     position: int
-    loop: Statement | None = None
+    loop: typed.Statement | None = None
 
     @cached_property
     def again(self) -> _Symbols:
         """What the next iteration may read of what this one leaves."""
         return set() if self.loop is None else _again(self.loop)
 
-    def __contains__(self, symbol: Symbol) -> bool:
+    def __contains__(self, symbol: typed.Symbol) -> bool:
         read = self._next(symbol)
         if read is not None:
             return read
         return symbol in self.again or (self.outer is not None and symbol in self.outer)
 
-    def in_block(self, symbol: Symbol) -> bool:
+    def in_block(self, symbol: typed.Symbol) -> bool:
         """Whether the statements that follow in the same block read the symbol: all that can, if the block
         declares it.
         """
         return bool(self._next(symbol))
 
-    def _next(self, symbol: Symbol) -> bool | None:
+    def _next(self, symbol: typed.Symbol) -> bool | None:
         """Whether the next mention in the block reads the symbol; None if there is none."""
         places = self.block.mentions.get(symbol, [])
         index = bisect_right(places, (self.position, True))
@@ -69,7 +56,7 @@ class Later:
 class Block:
     """One block of statements, and what may be read after it."""
 
-    body: Body
+    body: typed.Body
     outer: Later | None
 
     @cached_property
@@ -88,23 +75,23 @@ class Block:
         """What may be read after the statement at a position."""
         return Later(self.outer, self, position)
 
-    def within(self, position: int, statement: Statement) -> Later:
+    def within(self, position: int, statement: typed.Statement) -> Later:
         """What may be read after the blocks inside a statement: of a loop, itself in the next iteration."""
-        return Later(self.outer, self, position, None if isinstance(statement, If) else statement)
+        return Later(self.outer, self, position, None if isinstance(statement, typed.If) else statement)
 
 
-_Symbols = Set[Symbol]
+_Symbols = Set[typed.Symbol]
 
 
-def exposed(body: Body) -> _Symbols:
+def exposed(body: typed.Body) -> _Symbols:
     """The symbols that the statements may read before they set them."""
     return _sequence(body)[0]
 
 
-def _sequence(body: Body) -> tuple[_Symbols, _Symbols]:
+def _sequence(body: typed.Body) -> tuple[_Symbols, _Symbols]:
     """What a block may read from before it, and what it surely sets."""
-    read: set[Symbol] = set()
-    fixed: set[Symbol] = set()
+    read: set[typed.Symbol] = set()
+    fixed: set[typed.Symbol] = set()
     for statement in body:
         inner_read, inner_fixed = _effects(statement)
         read |= inner_read - fixed
@@ -112,34 +99,34 @@ def _sequence(body: Body) -> tuple[_Symbols, _Symbols]:
     return read, fixed
 
 
-def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
+def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
     """What a statement may read from before it, and what it surely sets."""
     if not bodies(statement):
         known = inside(statement)
         return known.reads, known.sets
     read = _read(statement)
     match statement:
-        case If(then=then, otherwise=otherwise):
+        case typed.If(then=then, otherwise=otherwise):
             first, second = _sequence(then), _sequence(otherwise)
             return read | first[0] | second[0], first[1] & second[1]
-        case For(init=init):
+        case typed.For(init=init):
             start, fixed = _sequence(init)
             return start | ((read | _again(statement)) - fixed), fixed
-        case RangeLoop(symbol=symbol, body=body):
+        case typed.RangeLoop(symbol=symbol, body=body):
             return read | (exposed(body) - {symbol}), set()
         case _:
             return _again(statement), set()
 
 
-def _again(statement: Statement) -> _Symbols:
+def _again(statement: typed.Statement) -> _Symbols:
     """What a loop may read at the end of an iteration or later, of what it has from before."""
-    inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
+    inner = bodies(statement)[1:] if isinstance(statement, typed.For) else bodies(statement)
     return _read(statement).union(*map(exposed, inner))
 
 
-def _read(statement: Statement) -> frozenset[Symbol]:
+def _read(statement: typed.Statement) -> frozenset[typed.Symbol]:
     """What the expressions of a statement itself read."""
-    return frozenset[Symbol]().union(*map(names, expressions((statement,), deep=False)))
+    return frozenset[typed.Symbol]().union(*map(names, expressions((statement,), deep=False)))
 
 
 # ---------------------------------------------------------------- dead
@@ -149,7 +136,7 @@ def _read(statement: Statement) -> frozenset[Symbol]:
 # the next line, if that has none of its own: it may head them both. Else it goes as well.
 
 
-def remove_unread(before: KernelDef, after: KernelDef) -> KernelDef:
+def remove_unread(before: typed.KernelDef, after: typed.KernelDef) -> typed.KernelDef:
     """The kernel after a pass without what that left unread."""
     if after is before:
         return after
@@ -160,26 +147,26 @@ def remove_unread(before: KernelDef, after: KernelDef) -> KernelDef:
     return after
 
 
-def _removable(body: Body, symbols: set[Symbol]) -> set[Symbol]:
+def _removable(body: typed.Body, symbols: set[typed.Symbol]) -> set[typed.Symbol]:
     """Those of the variables whose assignments do nothing else."""
-    removable: set[Symbol] = set()
-    effects: set[Symbol] = set()
+    removable: set[typed.Symbol] = set()
+    effects: set[typed.Symbol] = set()
     for statement in statements(body) if symbols else ():
-        if isinstance(statement, Declare | Assign) and statement.symbol in symbols:
-            acts = Atomic in inside(statement).kinds
+        if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in symbols:
+            acts = typed.Atomic in inside(statement).kinds
             (effects if acts else removable).add(statement.symbol)
     return removable - effects
 
 
 class _Assigns:
-    def __init__(self, symbols: set[Symbol]) -> None:
+    def __init__(self, symbols: set[typed.Symbol]) -> None:
         self.symbols = symbols
 
-    def __call__(self, statement: Statement) -> bool:
-        return isinstance(statement, Declare | Assign) and statement.symbol in self.symbols
+    def __call__(self, statement: typed.Statement) -> bool:
+        return isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in self.symbols
 
 
-def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
+def remove(body: typed.Body, gone: Callable[[typed.Statement], bool]) -> typed.Body:
     """The statements of a block that stay, with the comments that they take over.
 
     The next line is that of the source: a pass may have moved what stands there.
@@ -191,7 +178,7 @@ def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
     for statement in leaving:
         heading = statement.comments.above or headings.pop(statement.span.line, ())
         headings[statement.span.last_line + 1] = heading
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for statement in body:
         if gone(statement):
             continue
@@ -203,7 +190,7 @@ def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
     return tuple(result)
 
 
-def remark(statement: Declare | Assign | Evaluate) -> Body:
+def remark(statement: typed.Declare | typed.Assign | typed.Evaluate) -> typed.Body:
     """What is left of a statement that is removed: its comments."""
     comments = statement.comments
-    return (Remark(statement.span, comments),) if comments.above or comments.beside else ()
+    return (typed.Remark(statement.span, comments),) if comments.above or comments.beside else ()

@@ -13,28 +13,26 @@ from __future__ import annotations
 from collections import Counter
 
 from pytriton.frozen import node
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import Assign, Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Symbol
 from pytriton.lang.tree.types import INT, LONG, element_of, shape_of
 from pytriton.lang.tree.walk import statements
 from pytriton.passes.analysis.queries import never_set, set_once
-
-__all__ = ["Axis", "Tile", "TilePointers", "terms"]
 
 
 @node
 class Axis:
     """One axis of a block of pointers: a block of ``indices``, each times ``stride`` (None: 1) elements."""
 
-    indices: Expr
-    stride: Symbol | None
+    indices: typed.Expr
+    stride: typed.Symbol | None
 
 
 @node
 class Tile:
     """``base + rows[:, newaxis] + columns[newaxis, :]``."""
 
-    base: Symbol
+    base: typed.Symbol
     rows: Axis
     columns: Axis
 
@@ -46,53 +44,55 @@ class Tile:
 class TilePointers:
     """Takes the blocks of pointers of one kernel apart. ``assignments``: how often each variable is set."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self.fixed = never_set(kernel)
         self.values = set_once(kernel.body)
-        every = (each for each in statements(kernel.body) if isinstance(each, Declare | Assign))
+        every = (each for each in statements(kernel.body) if isinstance(each, typed.Declare | typed.Assign))
         self.assignments = Counter(statement.symbol for statement in every)
 
-    def tile_of(self, pointers: Expr) -> Tile | None:
+    def tile_of(self, pointers: typed.Expr) -> Tile | None:
         """What a block of pointers is; None where it is nothing of the kind."""
         parts = terms(pointers)
         if len(shape_of(pointers.type)) != 2 or len(parts) != 3:
             return None
         base, *sums = parts
         axes = dict(index for term in sums if (index := self._index(term)) is not None)
-        if not isinstance(base, Name) or base.symbol not in self.fixed or set(axes) != {0, 1}:
+        if not isinstance(base, typed.Name) or base.symbol not in self.fixed or set(axes) != {0, 1}:
             return None
         same = base.type == element_of(pointers.type)
         return Tile(base.symbol, axes[0], axes[1]) if same else None
 
-    def moved_along(self, tile: Tile, pointers: Symbol, value: Expr, step: int) -> int | None:
+    def moved_along(self, tile: Tile, pointers: typed.Symbol, value: typed.Expr, step: int) -> int | None:
         """The one axis along which ``pointers = value`` moves them by ``step`` indices; None if there is none."""
         match value:
-            case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
+            case typed.Binary(operator="+", left=typed.Name(symbol=symbol), right=by) if symbol is pointers:
                 found = [at for at, axis in enumerate(tile.axes) if self._is_step(by, step, axis.stride)]
                 return found[0] if len(found) == 1 else None
         return None
 
-    def _is_step(self, by: Expr, step: int, stride: Symbol | None) -> bool:
+    def _is_step(self, by: typed.Expr, step: int, stride: typed.Symbol | None) -> bool:
         if stride is None:
             return constant(by) == step
         match by:
-            case Binary(operator="*", left=left, right=right):
+            case typed.Binary(operator="*", left=left, right=right):
                 return any(
                     constant(factor) == step and self._parameter(other) is stride
                     for factor, other in ((left, right), (right, left))
                 )
         return False
 
-    def _index(self, term: Expr) -> tuple[int, Axis] | None:
+    def _index(self, term: typed.Expr) -> tuple[int, Axis] | None:
         """Along which axis a block of indices counts, the indices themselves, and the parameter they are times."""
         axis, stride = None, None
         while True:
             match term:
-                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                case typed.Expand(operand=operand, axes=(False, True) | (True, False) as axes) if (
+                    axis is None
+                ):
                     term, axis = operand, int(axes[0])
-                case Cast(operand=operand) if _element(term) == LONG and _element(operand) == INT:
+                case typed.Cast(operand=operand) if _element(term) == LONG and _element(operand) == INT:
                     term = operand
-                case Binary(operator="*", left=left, right=right):
+                case typed.Binary(operator="*", left=left, right=right):
                     if constant(left) == 1 or constant(right) == 1:
                         term = right if constant(left) == 1 else left
                         continue
@@ -100,30 +100,32 @@ class TilePointers:
                     if stride is not None or (stride := self._parameter(factor)) is None:
                         return None
                     term = other
-                case Name(symbol=symbol) if _is_product(self.values.get(symbol)):
+                case typed.Name(symbol=symbol) if _is_product(self.values.get(symbol)):
                     term = self.values[symbol]
                 case _:
                     return None if axis is None else (axis, Axis(term, stride))
 
-    def _parameter(self, factor: Expr) -> Symbol | None:
+    def _parameter(self, factor: typed.Expr) -> typed.Symbol | None:
         """The integer parameter that a factor is, if the kernel never sets it."""
-        while isinstance(factor, Cast) and _element(factor) == LONG:
+        while isinstance(factor, typed.Cast) and _element(factor) == LONG:
             factor = factor.operand
-        if isinstance(factor, Name) and factor.symbol in self.fixed and factor.type in (INT, LONG):
+        if isinstance(factor, typed.Name) and factor.symbol in self.fixed and factor.type in (INT, LONG):
             return factor.symbol
         return None
 
 
-def terms(expr: Expr | None) -> list[Expr]:
+def terms(expr: typed.Expr | None) -> list[typed.Expr]:
     """What a sum adds up, in its order."""
-    if isinstance(expr, Binary) and expr.operator == "+":
+    if isinstance(expr, typed.Binary) and expr.operator == "+":
         return [*terms(expr.left), *terms(expr.right)]
     return [] if expr is None else [expr]
 
 
-def _element(expr: Expr) -> object:
+def _element(expr: typed.Expr) -> object:
     return element_of(expr.type)
 
 
-def _is_product(expr: Expr | None) -> bool:
-    return isinstance(expr, Expand | Cast) or (isinstance(expr, Binary) and expr.operator == "*")
+def _is_product(expr: typed.Expr | None) -> bool:
+    return isinstance(expr, typed.Expand | typed.Cast) or (
+        isinstance(expr, typed.Binary) and expr.operator == "*"
+    )

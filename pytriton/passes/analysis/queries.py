@@ -6,22 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Call,
-    Declare,
-    Dot,
-    Expr,
-    KernelDef,
-    Literal,
-    Load,
-    Statement,
-    Symbol,
-    Unary,
-)
 from pytriton.lang.tree.types import BlockType
 from pytriton.lang.tree.walk import (
     assigned,
@@ -35,25 +21,7 @@ from pytriton.lang.tree.walk import (
     walk,
 )
 
-__all__ = [
-    "Constants",
-    "Once",
-    "acts",
-    "alike",
-    "assignments",
-    "constants",
-    "has_load",
-    "larger_than",
-    "multiplies",
-    "negated",
-    "never_set",
-    "nodes",
-    "orders_memory",
-    "set_once",
-    "unless_changed",
-]
-
-_Node = TypeVar("_Node", bound=Expr)
+_Node = TypeVar("_Node", bound=typed.Expr)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -74,24 +42,24 @@ class Once(Generic[_Key, _Value]):
         return known[1]
 
 
-def alike(left: Expr, right: Expr) -> bool:
+def alike(left: typed.Expr, right: typed.Expr) -> bool:
     """Whether two nodes do the same, if their operands are the same."""
     if type(left) is not type(right) or left.type != right.type:
         return False
     return plain_values(left) == plain_values(right) and len(children(left)) == len(children(right))
 
 
-def acts(expr: Expr) -> bool:
+def acts(expr: typed.Expr) -> bool:
     """Whether an expression does more than give a value."""
-    return Atomic in kinds(expr)
+    return typed.Atomic in kinds(expr)
 
 
-def has_load(expr: Expr) -> bool:
+def has_load(expr: typed.Expr) -> bool:
     """Whether an expression reads memory."""
-    return Load in kinds(expr)
+    return typed.Load in kinds(expr)
 
 
-def larger_than(expr: Expr, limit: int) -> bool:
+def larger_than(expr: typed.Expr, limit: int) -> bool:
     """Whether an expression has more nodes than that."""
     pending, count = [expr], 0
     while pending and count <= limit:
@@ -100,12 +68,12 @@ def larger_than(expr: Expr, limit: int) -> bool:
     return count > limit
 
 
-def multiplies(body: Body) -> bool:
+def multiplies(body: typed.Body) -> bool:
     """Whether statements, or those inside them, multiply matrices."""
-    return Dot in kinds_in(body)
+    return typed.Dot in kinds_in(body)
 
 
-def nodes(body: Body, kind: type[_Node]) -> list[_Node]:
+def nodes(body: typed.Body, kind: type[_Node]) -> list[_Node]:
     """Every expression of one class in the statements, inner blocks included, in source order."""
     return [
         node
@@ -116,56 +84,58 @@ def nodes(body: Body, kind: type[_Node]) -> list[_Node]:
     ]
 
 
-def orders_memory(body: Body) -> bool:
+def orders_memory(body: typed.Body) -> bool:
     """Whether an atomic or a barrier stands in the statements."""
     inside = kinds_in(body)
-    if Atomic in inside or Call not in inside:  # what is kept with the statements answers nearly always
-        return Atomic in inside
-    return any(call.function == "barrier" for call in nodes(body, Call))
+    if (
+        typed.Atomic in inside or typed.Call not in inside
+    ):  # what is kept with the statements answers nearly always
+        return typed.Atomic in inside
+    return any(call.function == "barrier" for call in nodes(body, typed.Call))
 
 
-def assignments(body: Body) -> list[tuple[Symbol, Expr]]:
+def assignments(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
     """What the statements set variables to, inner blocks included, in source order."""
     return [
         (statement.symbol, statement.value)
         for statement in statements(body)
-        if isinstance(statement, Declare | Assign) and statement.value is not None
+        if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
     ]
 
 
-def set_once(body: Body) -> dict[Symbol, Expr]:
+def set_once(body: typed.Body) -> dict[typed.Symbol, typed.Expr]:
     """The values of the variables that are declared with one and never assigned another."""
     return {
         statement.symbol: statement.value
         for statement in assigned_once(body)
-        if isinstance(statement, Declare) and statement.value is not None
+        if isinstance(statement, typed.Declare) and statement.value is not None
     }
 
 
-def never_set(kernel: KernelDef) -> set[Symbol]:
+def never_set(kernel: typed.KernelDef) -> set[typed.Symbol]:
     """The parameters that keep what they were given."""
     return set(kernel.parameters) - assigned(kernel.body)
 
 
-def unless_changed(body: Body, result: Sequence[Statement]) -> Body:
+def unless_changed(body: typed.Body, result: Sequence[typed.Statement]) -> typed.Body:
     """The statements that a pass made of a body: the body itself where all of them are its own."""
     same = len(result) == len(body) and all(map(operator.is_, result, body))
     return body if same else tuple(result)
 
 
-def negated(expr: Expr) -> Expr:
+def negated(expr: typed.Expr) -> typed.Expr:
     """Minus a number."""
-    if isinstance(expr, Literal):
-        return Literal(expr.span, expr.type, -expr.value)
-    if isinstance(expr, Unary) and expr.operator == "-":
+    if isinstance(expr, typed.Literal):
+        return typed.Literal(expr.span, expr.type, -expr.value)
+    if isinstance(expr, typed.Unary) and expr.operator == "-":
         return expr.operand
-    return Unary(expr.span, expr.type, "-", expr)
+    return typed.Unary(expr.span, expr.type, "-", expr)
 
 
-Constants = dict[Symbol, Expr]
+Constants = dict[typed.Symbol, typed.Expr]
 
 
-def constants(kernel: KernelDef) -> Constants:
+def constants(kernel: typed.KernelDef) -> Constants:
     """The constant expression of each such variable, in the variable's own type."""
     return {
         symbol: value

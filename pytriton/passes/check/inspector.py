@@ -18,35 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pytriton.frozen import record, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import convert
-from pytriton.lang.tree.typed import (
-    NO_COMMENTS,
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Broadcast,
-    Call,
-    Cast,
-    Declare,
-    Dot,
-    Evaluate,
-    Expand,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    Permute,
-    RangeLoop,
-    Select,
-    Statement,
-    Store,
-    Symbol,
-    Unary,
-)
 from pytriton.lang.tree.types import (
     BOOL,
     INT,
@@ -101,14 +74,14 @@ class Unseen(Unknown):
 class Parts:
     """The sum of a scalar and of one block for each axis; None for those that contribute nothing."""
 
-    base: Expr | None
-    axes: tuple[Expr | None, ...]
+    base: typed.Expr | None
+    axes: tuple[typed.Expr | None, ...]
 
     @property
     def used(self) -> list[int]:
         return [axis for axis, part in enumerate(self.axes) if part is not None]
 
-    def each(self, change: Callable[[Expr], Expr]) -> Parts:
+    def each(self, change: Callable[[typed.Expr], typed.Expr]) -> Parts:
         """Every part that there is, changed."""
         base, *axes = [None if part is None else change(part) for part in (self.base, *self.axes)]
         return Parts(base, tuple(axes))
@@ -118,8 +91,8 @@ class Parts:
 class Shadow:
     """The variables that hold the parts of a variable."""
 
-    base: Symbol | None
-    axes: tuple[Symbol | None, ...]
+    base: typed.Symbol | None
+    axes: tuple[typed.Symbol | None, ...]
 
 
 def is_spread(type_: Type) -> bool:
@@ -131,59 +104,59 @@ def is_spread(type_: Type) -> bool:
 class Separation:
     """The parts of expressions, as far as variables are known. ``look_up`` gives the value of a load."""
 
-    def __init__(self, look_up: Callable[[Load], Expr]) -> None:
-        self.unknown: set[Symbol] = set()
-        self.shadows: dict[Symbol, Shadow] = {}
-        self.required: list[Statement] = []
+    def __init__(self, look_up: Callable[[typed.Load], typed.Expr]) -> None:
+        self.unknown: set[typed.Symbol] = set()
+        self.shadows: dict[typed.Symbol, Shadow] = {}
+        self.required: list[typed.Statement] = []
         self.unseen_is_unknown = False
         self._look_up = look_up
 
-    def plain(self, expr: Expr) -> Expr:
+    def plain(self, expr: typed.Expr) -> typed.Expr:
         """An expression that is computed as it stands: a scalar, or a block of one axis."""
-        if isinstance(expr, Name) and expr.symbol in self.unknown:
+        if isinstance(expr, typed.Name) and expr.symbol in self.unknown:
             raise Unknown
         if is_spread(expr.type):
             if len(shape_of(expr.type)) > 1:
                 raise Unknown
             return _whole(self.parts(expr), expr)
-        if isinstance(expr, Load):
+        if isinstance(expr, typed.Load):
             return self._look_up(expr)
-        if isinstance(expr, Atomic | Dot):
+        if isinstance(expr, typed.Atomic | typed.Dot):
             raise Unknown
         return with_children(expr, self.plain)
 
-    def parts(self, expr: Expr) -> Parts:
+    def parts(self, expr: typed.Expr) -> Parts:
         """The parts of any expression."""
         shape = shape_of(expr.type)
         if not is_spread(expr.type):
             return Parts(None, (self.plain(expr),)) if shape else Parts(self.plain(expr), ())
         match expr:
-            case Name(symbol=symbol):
+            case typed.Name(symbol=symbol):
                 return self._variable(symbol, expr)
-            case Expand(operand=operand, axes=axes):
+            case typed.Expand(operand=operand, axes=axes):
                 inner = self.parts(operand)
                 rest = iter(inner.axes)
                 return Parts(inner.base, tuple([None if new else next(rest) for new in axes]))
-            case Broadcast(operand=operand):
+            case typed.Broadcast(operand=operand):
                 return self.aligned(operand, shape)
-            case Permute(operand=operand, order=order):
+            case typed.Permute(operand=operand, order=order):
                 inner = self.parts(operand)
                 return Parts(inner.base, tuple([inner.axes[axis] for axis in order]))
-            case Cast(operand=operand) if element_of(expr.type) == LONG:
+            case typed.Cast(operand=operand) if element_of(expr.type) == LONG:
                 return self._widened(operand, shape)
-            case Binary(operator="+" | "-") if isinstance(element_of(expr.type), PointerType):
+            case typed.Binary(operator="+" | "-") if isinstance(element_of(expr.type), PointerType):
                 return self._moved(expr, shape)
-            case Binary(operator="+" | "-" | "&&") if _counts(expr.type):
+            case typed.Binary(operator="+" | "-" | "&&") if _counts(expr.type):
                 left, right = self.aligned(expr.left, shape), self.aligned(expr.right, shape)
                 right = right.each(_negative) if expr.operator == "-" else right
                 return joined(left, right, "&&" if expr.operator == "&&" else "+")
-            case Binary(operator="*", left=left_side, right=right_side) if _counts(expr.type):
+            case typed.Binary(operator="*", left=left_side, right=right_side) if _counts(expr.type):
                 left, right = self.aligned(left_side, shape), self.aligned(right_side, shape)
                 if not left.used or not right.used:
                     return _product(left, right)
         return self._elementwise(expr, shape)
 
-    def aligned(self, expr: Expr, shape: tuple[int, ...]) -> Parts:
+    def aligned(self, expr: typed.Expr, shape: tuple[int, ...]) -> Parts:
         """The parts of an operand, spread to a shape."""
         parts, have = self.parts(expr), shape_of(expr.type)
         missing = len(shape) - len(have)
@@ -192,18 +165,19 @@ class Separation:
                 raise Unknown
         return Parts(parts.base, (*[None] * missing, *parts.axes))
 
-    def _variable(self, symbol: Symbol, expr: Name) -> Parts:
+    def _variable(self, symbol: typed.Symbol, expr: typed.Name) -> Parts:
         if symbol in self.unknown:
             raise Unknown
         shadow = self.shadows.get(symbol)
         if shadow is None:
             raise Unknown if self.unseen_is_unknown else Unseen
         base, *axes = [
-            None if part is None else Name(expr.span, part.type, part) for part in (shadow.base, *shadow.axes)
+            None if part is None else typed.Name(expr.span, part.type, part)
+            for part in (shadow.base, *shadow.axes)
         ]
         return Parts(base, tuple(axes))
 
-    def _moved(self, expr: Binary, shape: tuple[int, ...]) -> Parts:
+    def _moved(self, expr: typed.Binary, shape: tuple[int, ...]) -> Parts:
         """A pointer and the distance that it moves."""
         pointer, by = self.aligned(expr.left, shape), self._widened(expr.right, shape, exact=False)
         if pointer.base is None:
@@ -219,7 +193,7 @@ class Separation:
         ]
         return Parts(base, tuple(axes))
 
-    def _widened(self, expr: Expr, shape: tuple[int, ...], *, exact: bool = True) -> Parts:
+    def _widened(self, expr: typed.Expr, shape: tuple[int, ...], *, exact: bool = True) -> Parts:
         """Integers in 64 bits, each part for itself; unless ``exact``, ints stay ints."""
         parts, element = self.aligned(expr, shape), element_of(expr.type)
         given = [part for part in (parts.base, *parts.axes) if part is not None]
@@ -230,15 +204,20 @@ class Separation:
         if len(given) > 1:
             if element != INT:
                 raise Unknown
-            arguments = (parts.base or Literal(expr.span, INT, 0), *[part for part in parts.axes if part])
-            self.required.append(Evaluate(expr.span, Call(expr.span, BOOL, "narrow", arguments)))
+            arguments = (
+                parts.base or typed.Literal(expr.span, INT, 0),
+                *[part for part in parts.axes if part],
+            )
+            self.required.append(typed.Evaluate(expr.span, typed.Call(expr.span, BOOL, "narrow", arguments)))
         if element == INT and not exact:
             return parts
         return parts.each(_long)
 
-    def _elementwise(self, expr: Expr, shape: tuple[int, ...]) -> Parts:
+    def _elementwise(self, expr: typed.Expr, shape: tuple[int, ...]) -> Parts:
         """What is computed element by element from operands that have at most one axis together."""
-        if not isinstance(expr, Unary | Binary | Select | Cast | Call | Load) or not _counts(expr.type):
+        if not isinstance(
+            expr, typed.Unary | typed.Binary | typed.Select | typed.Cast | typed.Call | typed.Load
+        ) or not _counts(expr.type):
             raise Unknown
         sides = [self.aligned(child, shape) for child in children(expr)]
         used = {axis for side in sides for axis in side.used}
@@ -246,8 +225,8 @@ class Separation:
             raise Unknown
         values = iter([_whole(side, child) for side, child in zip(sides, children(expr), strict=True)])
         type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))
-        made: Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
-        made = self._look_up(made) if isinstance(made, Load) else made
+        made: typed.Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
+        made = self._look_up(made) if isinstance(made, typed.Load) else made
         return Parts(
             None if used else made, tuple([made if axis in used else None for axis in range(len(shape))])
         )
@@ -259,7 +238,7 @@ def joined(left: Parts, right: Parts, operator: str) -> Parts:
     base, *axes = [
         first or second
         if first is None or second is None
-        else Binary(first.span, first.type, operator, first, second)
+        else typed.Binary(first.span, first.type, operator, first, second)
         for first, second in pairs
     ]
     return Parts(base, tuple(axes))
@@ -270,23 +249,23 @@ def _product(left: Parts, right: Parts) -> Parts:
     scalar, other = (left.base, right) if not left.used else (right.base, left)
     if scalar is None:
         raise Unknown
-    return other.each(lambda part: Binary(part.span, part.type, "*", part, scalar))
+    return other.each(lambda part: typed.Binary(part.span, part.type, "*", part, scalar))
 
 
-def _negative(expr: Expr) -> Expr:
-    return Unary(expr.span, expr.type, "-", expr)
+def _negative(expr: typed.Expr) -> typed.Expr:
+    return typed.Unary(expr.span, expr.type, "-", expr)
 
 
-def _added(left: Expr, right: Expr) -> Expr:
-    return Binary(left.span, left.type, "+", left, right)
+def _added(left: typed.Expr, right: typed.Expr) -> typed.Expr:
+    return typed.Binary(left.span, left.type, "+", left, right)
 
 
-def _long(expr: Expr) -> Expr:
+def _long(expr: typed.Expr) -> typed.Expr:
     type_ = with_element(LONG, shape_of(expr.type))
-    return expr if expr.type == type_ else Cast(expr.span, type_, expr)
+    return expr if expr.type == type_ else typed.Cast(expr.span, type_, expr)
 
 
-def _whole(parts: Parts, expr: Expr) -> Expr:
+def _whole(parts: Parts, expr: typed.Expr) -> typed.Expr:
     """A value whose parts have at most one axis, as one expression."""
     given = [part for part in parts.axes if part is not None]
     if len(given) > 1:
@@ -301,7 +280,7 @@ def _whole(parts: Parts, expr: Expr) -> Expr:
         return part
     element: ElementType = element_of(expr.type)
     operator = "&&" if element == BOOL else "+"
-    return Binary(part.span, BlockType(element, shape_of(part.type)), operator, parts.base, part)
+    return typed.Binary(part.span, BlockType(element, shape_of(part.type)), operator, parts.base, part)
 
 
 def _counts(type_: Type) -> bool:
@@ -324,26 +303,28 @@ class Inspection:
 
 
 def inspector(
-    kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]
-) -> tuple[KernelDef, Inspection]:
+    kernel: typed.KernelDef, sites: Sequence[Site], written: Sequence[str]
+) -> tuple[typed.KernelDef, Inspection]:
     """The inspector of a kernel that writes through some parameters, and what it does."""
     return _Inspector(kernel, sites, written).made()
 
 
-def executor(kernel: KernelDef, inspected: frozenset[int]) -> KernelDef:
+def executor(kernel: typed.KernelDef, inspected: frozenset[int]) -> typed.KernelDef:
     """The kernel with the accesses that were inspected unchecked."""
 
-    def change(expr: Expr) -> Expr:
+    def change(expr: typed.Expr) -> typed.Expr:
         if not has_memory(expr):
             return expr
         expr = with_children(expr, change)
         return (
-            replace(expr, site=None) if isinstance(expr, Load | Atomic) and expr.site in inspected else expr
+            replace(expr, site=None)
+            if isinstance(expr, typed.Load | typed.Atomic) and expr.site in inspected
+            else expr
         )
 
-    def without(statement: Statement) -> Statement:
+    def without(statement: typed.Statement) -> typed.Statement:
         statement = with_expressions(statement, change)
-        if isinstance(statement, Store) and statement.site in inspected:
+        if isinstance(statement, typed.Store) and statement.site in inspected:
             return replace(statement, site=None)
         return statement
 
@@ -353,16 +334,16 @@ def executor(kernel: KernelDef, inspected: frozenset[int]) -> KernelDef:
 class _Inspector:
     """Makes the inspector of one kernel."""
 
-    def __init__(self, kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]) -> None:
+    def __init__(self, kernel: typed.KernelDef, sites: Sequence[Site], written: Sequence[str]) -> None:
         self._kernel = kernel
         self._sites = sites
         self._written = frozenset(written)
         self._known = Separation(self._look_up)
-        self._bounds: dict[tuple[str, int], tuple[Symbol, Symbol]] = {}
+        self._bounds: dict[tuple[str, int], tuple[typed.Symbol, typed.Symbol]] = {}
         self._consulted: set[str] = set()
         self._inspected: set[int] = set()
 
-    def made(self) -> tuple[KernelDef, Inspection]:
+    def made(self) -> tuple[typed.KernelDef, Inspection]:
         self._settled()
         self._known.unseen_is_unknown = True
         self._settled()
@@ -372,7 +353,11 @@ class _Inspector:
         used = reads(body)
         rows = [(key, row) for key, row in self._bounds.items() if used & set(row)]
         declared = [
-            Declare(span, symbol, Call(span, LONG, "bound", (Literal(span, INT, 1 + 2 * row + place),)))
+            typed.Declare(
+                span,
+                symbol,
+                typed.Call(span, LONG, "bound", (typed.Literal(span, INT, 1 + 2 * row + place),)),
+            )
             for row, (_, pair) in enumerate(rows)
             for place, symbol in enumerate(pair)
         ]
@@ -391,10 +376,10 @@ class _Inspector:
         while before != (before := (len(self._known.unknown), dict(self._known.shadows))):
             self._settle(self._kernel.body)
 
-    def _settle(self, body: Body) -> None:
+    def _settle(self, body: typed.Body) -> None:
         """Note what each assignment says of its variable."""
         for statement in body:
-            if isinstance(statement, Declare | Assign) and statement.value is not None:
+            if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
                 self._note(statement.symbol, statement.value)
             elif bodies(statement):
                 if not self._is_certain(statement):
@@ -402,7 +387,7 @@ class _Inspector:
                 for inner in bodies(statement):
                     self._settle(inner)
 
-    def _note(self, symbol: Symbol, value: Expr) -> None:
+    def _note(self, symbol: typed.Symbol, value: typed.Expr) -> None:
         try:
             if not is_spread(symbol.type):
                 self._known.plain(value)
@@ -426,9 +411,9 @@ class _Inspector:
         if (base, *axes) != (before.base, *before.axes) or symbol not in self._known.shadows:
             self._known.shadows[symbol] = Shadow(base, tuple(axes))
 
-    def _is_certain(self, statement: Statement) -> bool:
+    def _is_certain(self, statement: typed.Statement) -> bool:
         """Whether it is known which of the inner statements run, and how often."""
-        if not isinstance(statement, If | RangeLoop):
+        if not isinstance(statement, typed.If | typed.RangeLoop):
             return False
         try:
             for expr in expressions((statement,), deep=False):
@@ -437,68 +422,68 @@ class _Inspector:
             return False
         return True
 
-    def _lose(self, statement: Statement) -> None:
+    def _lose(self, statement: typed.Statement) -> None:
         """What such a statement sets is not known, but for variables of its own."""
-        inner = statement.body if isinstance(statement, For) else (statement,)
-        own = {one.symbol for one in statements(inner) if isinstance(one, Declare)}
+        inner = statement.body if isinstance(statement, typed.For) else (statement,)
+        own = {one.symbol for one in statements(inner) if isinstance(one, typed.Declare)}
         self._known.unknown |= assigned((statement,)) - own
 
-    def _look_up(self, load: Load) -> Expr:
+    def _look_up(self, load: typed.Load) -> typed.Expr:
         """A load of memory that nobody writes."""
         assert load.site is not None
         roots = self._sites[load.site].roots
         if roots is None or len(roots) != 1 or roots[0] in self._written:
             raise Unknown
         pointer = self._known.plain(load.pointer)
-        mask = self._known.plain(load.mask) if load.mask is not None else Literal(load.span, BOOL, 1)
+        mask = self._known.plain(load.mask) if load.mask is not None else typed.Literal(load.span, BOOL, 1)
         bound = self._bound(self._sites[load.site])
-        value: Expr = Call(load.span, load.type, "looked_up", (pointer, mask, *bound))
+        value: typed.Expr = typed.Call(load.span, load.type, "looked_up", (pointer, mask, *bound))
         if load.other is not None:
-            value = Select(load.span, load.type, mask, value, self._known.plain(load.other))
+            value = typed.Select(load.span, load.type, mask, value, self._known.plain(load.other))
         self._consulted.add(roots[0])
         return value
 
     # The statements of the inspector.
 
-    def _body(self, body: Body) -> list[Statement]:
-        made: list[Statement] = []
+    def _body(self, body: typed.Body) -> list[typed.Statement]:
+        made: list[typed.Statement] = []
         for statement in body:
             for number, pointer, mask in _accesses(statement):
                 made += self._inspect(number, pointer, mask)
             made += self._statement(statement)
         return made
 
-    def _statement(self, statement: Statement) -> list[Statement]:
-        if isinstance(statement, Declare | Assign):
+    def _statement(self, statement: typed.Statement) -> list[typed.Statement]:
+        if isinstance(statement, typed.Declare | typed.Assign):
             return self._set(statement)
         inner = [tuple(self._body(body)) for body in bodies(statement)]
         if not inner or not self._is_certain(statement):
             return [each for body in inner for each in body]
-        if isinstance(statement, If):
+        if isinstance(statement, typed.If):
             then, otherwise = inner
             condition = self._known.plain(statement.condition)
-            return [If(statement.span, condition, then, otherwise)]
-        assert isinstance(statement, RangeLoop)
+            return [typed.If(statement.span, condition, then, otherwise)]
+        assert isinstance(statement, typed.RangeLoop)
         start, stop, step = map(self._known.plain, (statement.start, statement.stop, statement.step))
-        return [RangeLoop(statement.span, statement.symbol, start, stop, step, inner[0])]
+        return [typed.RangeLoop(statement.span, statement.symbol, start, stop, step, inner[0])]
 
-    def _set(self, statement: Declare | Assign) -> list[Statement]:
+    def _set(self, statement: typed.Declare | typed.Assign) -> list[typed.Statement]:
         symbol, value = statement.symbol, statement.value
         if symbol in self._known.unknown:
             return []
         if not is_spread(symbol.type):
             value = None if value is None else self._known.plain(value)
-            return [replace(statement, value=value, comments=NO_COMMENTS)]
+            return [replace(statement, value=value, comments=typed.NO_COMMENTS)]  # type: ignore[arg-type]
         shadow = self._known.shadows.get(symbol)
         if shadow is None:
             return []
         parts = Parts(None, (None,) * len(shadow.axes)) if value is None else self._known.parts(value)
         made = self._required()
         for target, part in zip((shadow.base, *shadow.axes), (parts.base, *parts.axes), strict=True):
-            if target is None or (isinstance(part, Name) and part.symbol is target):
+            if target is None or (isinstance(part, typed.Name) and part.symbol is target):
                 continue
             if value is None:
-                made.append(Declare(statement.span, target, None))
+                made.append(typed.Declare(statement.span, target, None))
                 continue
             part = _nothing(statement, target) if part is None else part
             if element_of(target.type) == LONG:
@@ -506,11 +491,11 @@ class _Inspector:
             made.append(type(statement)(statement.span, target, part))
         return made
 
-    def _required(self) -> list[Statement]:
+    def _required(self) -> list[typed.Statement]:
         required, self._known.required = self._known.required, []
         return required
 
-    def _inspect(self, number: int, pointer: Expr, mask: Expr | None) -> list[Statement]:
+    def _inspect(self, number: int, pointer: typed.Expr, mask: typed.Expr | None) -> list[typed.Statement]:
         """The comparison of one access; nothing where its place is not known."""
         site, shape = self._sites[number], shape_of(pointer.type)
         if site.roots is None or len(site.roots) != 1:
@@ -521,51 +506,56 @@ class _Inspector:
             self._known.required.clear()
             return []
         where = self._mask(mask, shape)
-        arguments = [parts.base, where.base or Literal(site.span, BOOL, 1)]
-        arguments += [*self._bound(site), Literal(site.span, INT, site.width)]
+        arguments = [parts.base, where.base or typed.Literal(site.span, BOOL, 1)]
+        arguments += [*self._bound(site), typed.Literal(site.span, INT, site.width)]
         for size, part, inside in zip(shape, parts.axes, where.axes, strict=True):
             if part is not None or inside is not None:
-                zeros = Broadcast(site.span, BlockType(INT, (size,)), Literal(site.span, INT, 0))
-                arguments += [part or zeros, inside or Literal(site.span, BOOL, 1)]
+                zeros = typed.Broadcast(site.span, BlockType(INT, (size,)), typed.Literal(site.span, INT, 0))
+                arguments += [part or zeros, inside or typed.Literal(site.span, BOOL, 1)]
         self._inspected.add(number)
-        compared = Call(site.span, BOOL, "inspected", tuple(arguments))  # type: ignore[arg-type]
-        return [*self._required(), Evaluate(site.span, compared)]
+        compared = typed.Call(site.span, BOOL, "inspected", tuple(arguments))  # type: ignore[arg-type]
+        return [*self._required(), typed.Evaluate(site.span, compared)]
 
-    def _mask(self, mask: Expr | None, shape: tuple[int, ...]) -> Parts:
+    def _mask(self, mask: typed.Expr | None, shape: tuple[int, ...]) -> Parts:
         """What of a mask is known; it lets through no less than the mask."""
         if mask is None:
             return Parts(None, (None,) * len(shape))
         try:
             return self._known.aligned(mask, shape)
         except Unknown:
-            if isinstance(mask, Binary) and mask.operator == "&&":
+            if isinstance(mask, typed.Binary) and mask.operator == "&&":
                 return joined(self._mask(mask.left, shape), self._mask(mask.right, shape), "&&")
         return Parts(None, (None,) * len(shape))
 
-    def _bound(self, site: Site) -> tuple[Expr, Expr]:
+    def _bound(self, site: Site) -> tuple[typed.Expr, typed.Expr]:
         assert site.roots is not None
         key = (site.roots[0], site.width)
         if key not in self._bounds:
             span = self._kernel.span
-            self._bounds[key] = Symbol(f"first_{key[0]}", LONG, span), Symbol(f"room_{key[0]}", LONG, span)
+            self._bounds[key] = (
+                typed.Symbol(f"first_{key[0]}", LONG, span),
+                typed.Symbol(f"room_{key[0]}", LONG, span),
+            )
         first, room = self._bounds[key]
-        return Name(site.span, LONG, first), Name(site.span, LONG, room)
+        return typed.Name(site.span, LONG, first), typed.Name(site.span, LONG, room)
 
 
-def _accesses(statement: Statement) -> list[tuple[int, Expr, Expr | None]]:
+def _accesses(statement: typed.Statement) -> list[tuple[int, typed.Expr, typed.Expr | None]]:
     """The sites of one statement, those of blocks inside it left out, with their pointers and masks."""
     found = [
         (node.site, node.pointer, node.mask)
         for expr in expressions((statement,), deep=False)
         for node in walk(expr)
-        if isinstance(node, Load | Atomic) and node.site is not None
+        if isinstance(node, typed.Load | typed.Atomic) and node.site is not None
     ]
-    if isinstance(statement, Store) and statement.site is not None:
+    if isinstance(statement, typed.Store) and statement.site is not None:
         found.append((statement.site, statement.pointer, statement.mask))
     return found
 
 
-def _shadow(symbol: Symbol, name: str, before: Symbol | None, part: Expr | None) -> Symbol | None:
+def _shadow(
+    symbol: typed.Symbol, name: str, before: typed.Symbol | None, part: typed.Expr | None
+) -> typed.Symbol | None:
     """The variable of one part, once it is known that a value has that part."""
     if part is None or (before is not None and before.type == part.type):
         return before
@@ -574,20 +564,20 @@ def _shadow(symbol: Symbol, name: str, before: Symbol | None, part: Expr | None)
         type_ = BlockType(LONG, shape_of(type_)) if shape_of(type_) else LONG
         if before.type == type_:
             return before
-    return Symbol(f"{symbol.name}_{name}", type_, symbol.span)  # type: ignore[arg-type]
+    return typed.Symbol(f"{symbol.name}_{name}", type_, symbol.span)  # type: ignore[arg-type]
 
 
-def _nothing(statement: Statement, target: Symbol) -> Expr:
+def _nothing(statement: typed.Statement, target: typed.Symbol) -> typed.Expr:
     """What a part is that a value does not have: 0, or true."""
     element = element_of(target.type)
-    number = Literal(statement.span, element, int(element == BOOL))
+    number = typed.Literal(statement.span, element, int(element == BOOL))
     shape = shape_of(target.type)
-    return Broadcast(statement.span, target.type, number) if shape else number
+    return typed.Broadcast(statement.span, target.type, number) if shape else number
 
 
-def _sliced(body: list[Statement]) -> Body:
+def _sliced(body: list[typed.Statement]) -> typed.Body:
     """The statements without those that decide nothing."""
-    needed: set[Symbol] = set()
+    needed: set[typed.Symbol] = set()
     while True:
         kept = _kept(body, needed)
         now = reads(kept)
@@ -596,15 +586,15 @@ def _sliced(body: list[Statement]) -> Body:
         needed |= now
 
 
-def _kept(body: Sequence[Statement], needed: set[Symbol]) -> Body:
-    kept: list[Statement] = []
+def _kept(body: Sequence[typed.Statement], needed: set[typed.Symbol]) -> typed.Body:
+    kept: list[typed.Statement] = []
     for statement in body:
-        if isinstance(statement, Declare | Assign):
+        if isinstance(statement, typed.Declare | typed.Assign):
             kept += [statement] if statement.symbol in needed else []
-        elif isinstance(statement, If):
+        elif isinstance(statement, typed.If):
             then, otherwise = _kept(statement.then, needed), _kept(statement.otherwise, needed)
             kept += [replace(statement, then=then, otherwise=otherwise)] if then or otherwise else []
-        elif isinstance(statement, RangeLoop):
+        elif isinstance(statement, typed.RangeLoop):
             inner = _kept(statement.body, needed)
             kept += [replace(statement, body=inner)] if inner else []
         else:

@@ -12,23 +12,7 @@ from __future__ import annotations
 from typing import Literal as Choice
 
 from pytriton.frozen import record, replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Declare,
-    DoWhile,
-    Expr,
-    For,
-    KernelDef,
-    Load,
-    Name,
-    RangeLoop,
-    Statement,
-    Store,
-    Symbol,
-    While,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.lang.tree.walk import (
     bodies,
@@ -41,8 +25,6 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
-
-__all__ = ["Site", "numbered"]
 
 
 @record
@@ -67,7 +49,7 @@ class Site:
     gathered: tuple[str, ...] = ()
 
 
-def numbered(kernel: KernelDef) -> tuple[KernelDef, tuple[Site, ...]]:
+def numbered(kernel: typed.KernelDef) -> tuple[typed.KernelDef, tuple[Site, ...]]:
     """The kernel with a number for each access, and the sites by number."""
     accesses = _Accesses(kernel)
     body = accesses.numbered(kernel.body, ())
@@ -77,32 +59,36 @@ def numbered(kernel: KernelDef) -> tuple[KernelDef, tuple[Site, ...]]:
 class _Accesses:
     """Numbers the accesses of one kernel, in the order of its statements."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self.sites: list[Site] = []
         self._kernel = kernel
         self._provenance = Provenance(kernel)
         self._sources = _Sources(kernel)
 
-    def numbered(self, body: Body, loops: tuple[Statement, ...]) -> Body:
+    def numbered(self, body: typed.Body, loops: tuple[typed.Statement, ...]) -> typed.Body:
         """The statements with their accesses numbered; ``loops`` are those around them."""
         return tuple([self._statement(statement, loops) for statement in body])
 
-    def _statement(self, statement: Statement, loops: tuple[Statement, ...]) -> Statement:
-        inside = (*loops, statement) if isinstance(statement, RangeLoop | For | While | DoWhile) else loops
+    def _statement(self, statement: typed.Statement, loops: tuple[typed.Statement, ...]) -> typed.Statement:
+        inside = (
+            (*loops, statement)
+            if isinstance(statement, typed.RangeLoop | typed.For | typed.While | typed.DoWhile)
+            else loops
+        )
         # The condition of a loop is evaluated in each iteration, the bounds of a range only once.
-        own = loops if isinstance(statement, RangeLoop) else inside
+        own = loops if isinstance(statement, typed.RangeLoop) else inside
         statement = with_expressions(statement, lambda expr: self._expression(expr, own))
-        if isinstance(statement, Store):
+        if isinstance(statement, typed.Store):
             site = self._site(statement.span, "store", statement.pointer, statement.mask, loops)
             return replace(statement, site=site)
         return with_bodies(statement, lambda body: self.numbered(body, inside))
 
-    def _expression(self, expr: Expr, loops: tuple[Statement, ...]) -> Expr:
+    def _expression(self, expr: typed.Expr, loops: tuple[typed.Statement, ...]) -> typed.Expr:
         if not has_memory(expr):
             return expr
         expr = with_children(expr, lambda child: self._expression(child, loops))
-        if isinstance(expr, Load | Atomic):
-            kind: Choice["load", "atomic"] = "load" if isinstance(expr, Load) else "atomic"
+        if isinstance(expr, typed.Load | typed.Atomic):
+            kind: Choice["load", "atomic"] = "load" if isinstance(expr, typed.Load) else "atomic"
             return replace(expr, site=self._site(expr.span, kind, expr.pointer, expr.mask, loops))
         return expr
 
@@ -110,9 +96,9 @@ class _Accesses:
         self,
         span: Span,
         kind: Choice["load", "store", "atomic"],
-        pointer: Expr,
-        mask: Expr | None,
-        loops: tuple[Statement, ...],
+        pointer: typed.Expr,
+        mask: typed.Expr | None,
+        loops: tuple[typed.Statement, ...],
     ) -> int:
         roots = self._provenance.roots(pointer)
         known = None if roots is None else tuple(s.name for s in self._kernel.parameters if s in roots)
@@ -147,52 +133,52 @@ def _target(span: Span, pointer: Span) -> Span:
     return Span(span.source, span.start, end, span.expansion or pointer.expansion)
 
 
-def _width(pointer: Expr) -> int:
+def _width(pointer: typed.Expr) -> int:
     element = element_of(pointer.type)
     assert isinstance(element, PointerType)
     return 8 if isinstance(element.element, PointerType) else max(1, element.element.bits // 8)
 
 
-def _bounds(loop: Statement) -> list[Expr]:
+def _bounds(loop: typed.Statement) -> list[typed.Expr]:
     """The expressions that decide how many iterations a loop has."""
-    if isinstance(loop, RangeLoop):
+    if isinstance(loop, typed.RangeLoop):
         return [loop.start, loop.stop]
     return expressions((loop,), deep=False)
 
 
-def _scalars(symbols: frozenset[Symbol]) -> tuple[str, ...]:
+def _scalars(symbols: frozenset[typed.Symbol]) -> tuple[str, ...]:
     return tuple(sorted(symbol.name for symbol in symbols if not isinstance(symbol.type, PointerType)))
 
 
 class _Sources:
     """The parameters from which the value of an expression is computed, memory included."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self._known = {symbol: frozenset([symbol]) for symbol in kernel.parameters}
-        self._memory: dict[Symbol, frozenset[Symbol]] = {}
+        self._memory: dict[typed.Symbol, frozenset[typed.Symbol]] = {}
         self._provenance = Provenance(kernel)
         self._settle(_set_in(kernel.body))
 
-    def of(self, *several: Expr) -> frozenset[Symbol]:
+    def of(self, *several: typed.Expr) -> frozenset[typed.Symbol]:
         """The parameters; of memory that is read, its own."""
-        found: set[Symbol] = set()
+        found: set[typed.Symbol] = set()
         for expr in several:
             for node in walk(expr):
-                if isinstance(node, Name):
+                if isinstance(node, typed.Name):
                     found |= self._known.get(node.symbol, frozenset())
         return frozenset(found)
 
-    def loaded(self, expr: Expr) -> frozenset[Symbol]:
+    def loaded(self, expr: typed.Expr) -> frozenset[typed.Symbol]:
         """The pointer parameters from whose memory something was loaded for the value of the expression."""
-        found: set[Symbol] = set()
+        found: set[typed.Symbol] = set()
         for node in walk(expr):
-            if isinstance(node, Name):
+            if isinstance(node, typed.Name):
                 found |= self._memory.get(node.symbol, frozenset())
-            elif isinstance(node, Load | Atomic):
+            elif isinstance(node, typed.Load | typed.Atomic):
                 found |= self._provenance.roots(node.pointer) or frozenset()
         return frozenset(found)
 
-    def _settle(self, sets: list[tuple[Symbol, Expr]]) -> None:
+    def _settle(self, sets: list[tuple[typed.Symbol, typed.Expr]]) -> None:
         changed = True
         while changed:
             changed = False
@@ -204,13 +190,13 @@ class _Sources:
                         changed = True
 
 
-def _set_in(body: Body) -> list[tuple[Symbol, Expr]]:
+def _set_in(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
     """What variables are set to, those of ranges included."""
-    found: list[tuple[Symbol, Expr]] = []
+    found: list[tuple[typed.Symbol, typed.Expr]] = []
     for statement in body:
-        if isinstance(statement, Declare | Assign) and statement.value is not None:
+        if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
             found.append((statement.symbol, statement.value))
-        elif isinstance(statement, RangeLoop):
+        elif isinstance(statement, typed.RangeLoop):
             found += [(statement.symbol, expr) for expr in (statement.start, statement.stop, statement.step)]
         for inner in bodies(statement):
             found += _set_in(inner)

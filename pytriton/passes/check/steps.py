@@ -10,30 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pytriton.frozen import record, replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Body,
-    Break,
-    Call,
-    Continue,
-    Declare,
-    Evaluate,
-    For,
-    KernelDef,
-    Literal,
-    Name,
-    Remark,
-    Return,
-    Statement,
-    Store,
-    Symbol,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import INT, VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.tree.walk import assigned, with_bodies
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
-
-__all__ = ["Step", "Steps", "Variable", "watched"]
 
 
 class Variable(NamedTuple):
@@ -60,7 +41,7 @@ class Steps(NamedTuple):
     variables: tuple[Variable, ...] = ()
 
 
-def watched(kernel: KernelDef) -> tuple[KernelDef, Steps]:
+def watched(kernel: typed.KernelDef) -> tuple[typed.KernelDef, Steps]:
     """The kernel with a call after each statement, and what these stand for."""
     watch = _Watch(kernel)
     scope = {watch.number(symbol): symbol.name for symbol in kernel.parameters if symbol in watch.set}
@@ -76,46 +57,46 @@ _Scope = dict[
 class _Watch:
     """Watches the statements of one kernel."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self.steps: list[Step] = []
         self.variables: list[Variable] = []
-        self._numbers: dict[Symbol, int] = {}
+        self._numbers: dict[typed.Symbol, int] = {}
         self.set = assigned(kernel.body)
         self._provenance = Provenance(kernel)
 
-    def number(self, symbol: Symbol) -> int:
+    def number(self, symbol: typed.Symbol) -> int:
         """The number of a variable."""
         if symbol not in self._numbers:
-            root = self._provenance.only_root(Name(symbol.span, symbol.type, symbol))
+            root = self._provenance.only_root(typed.Name(symbol.span, symbol.type, symbol))
             self._numbers[symbol] = len(self.variables)
             self.variables.append(Variable(symbol.name, symbol.type, None if root is None else root.name))
         return self._numbers[symbol]
 
-    def body(self, body: Body, scope: _Scope) -> Body:
+    def body(self, body: typed.Body, scope: _Scope) -> typed.Body:
         """The statements of a block, which has a scope of its own."""
         return self._within(body, dict(scope))
 
-    def _within(self, body: Body, scope: _Scope) -> Body:
+    def _within(self, body: typed.Body, scope: _Scope) -> typed.Body:
         return tuple([inner for statement in body for inner in self._statement(statement, scope)])
 
-    def _statement(self, statement: Statement, scope: _Scope) -> Body:
+    def _statement(self, statement: typed.Statement, scope: _Scope) -> typed.Body:
         match statement:
-            case Remark(ends=ends):
+            case typed.Remark(ends=ends):
                 for symbol in ends:
                     scope.pop(self.number(symbol), None)
                 return (statement,)
-            case Declare(symbol=symbol) | Assign(symbol=symbol) if not symbol.declaration:
+            case typed.Declare(symbol=symbol) | typed.Assign(symbol=symbol) if not symbol.declaration:
                 return (statement,)  # the translator's own
-            case Declare(symbol=symbol, value=value):
+            case typed.Declare(symbol=symbol, value=value):
                 scope[self.number(symbol)] = symbol.name
                 return (statement,) if value is None else (statement, self._step(statement, scope, symbol))
-            case Assign(symbol=symbol):
+            case typed.Assign(symbol=symbol):
                 return statement, self._step(statement, scope, symbol)
-            case Store() | Evaluate():
+            case typed.Store() | typed.Evaluate():
                 return statement, self._step(statement, scope)
-            case Return() | Break() | Continue():
+            case typed.Return() | typed.Break() | typed.Continue():
                 return self._step(statement, scope), statement
-            case For(init=init, body=body, step=step):
+            case typed.For(init=init, body=body, step=step):
                 inner = dict(scope)
                 first = self._within(init, inner)
                 return (
@@ -124,11 +105,13 @@ class _Watch:
             case _:
                 return (with_bodies(statement, lambda body: self.body(body, scope)),)
 
-    def _step(self, statement: Statement, scope: _Scope, symbol: Symbol | None = None) -> Evaluate:
+    def _step(
+        self, statement: typed.Statement, scope: _Scope, symbol: typed.Symbol | None = None
+    ) -> typed.Evaluate:
         """The call that tells of a statement."""
-        span, number = statement.span, Literal(statement.span, INT, len(self.steps))
+        span, number = statement.span, typed.Literal(statement.span, INT, len(self.steps))
         sets = None if symbol is None else self.number(symbol)
         visible = {name: number for number, name in scope.items()}
         self.steps.append(Step(span, sets, tuple(visible.values())))
-        values = () if symbol is None else (Name(span, symbol.type, symbol),)
-        return Evaluate(span, Call(span, VOID, "watched", (number, *values)))
+        values = () if symbol is None else (typed.Name(span, symbol.type, symbol),)
+        return typed.Evaluate(span, typed.Call(span, VOID, "watched", (number, *values)))

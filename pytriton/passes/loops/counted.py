@@ -22,26 +22,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Break,
-    Continue,
-    Declare,
-    DoWhile,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Literal,
-    Name,
-    RangeLoop,
-    Statement,
-    Symbol,
-    While,
-)
 from pytriton.lang.tree.types import INT, LONG
 from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
 from pytriton.passes.analysis.affine import advance, mirrored
@@ -49,35 +31,32 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.liveness import Block, Later, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
 
-__all__ = ["counted", "upward"]
+_Loop = TypeVar("_Loop", bound=typed.For | typed.RangeLoop | typed.While | typed.DoWhile)
 
 
-_Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
-
-
-def counted(kernel: KernelDef, _: Context) -> KernelDef:
+def counted(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``for (int k = 0; k < K; k += T)`` as ``for k in range(0, K, T)``, where that is exact."""
     return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
-def _body(body: Body, outer: Later | None, known: Constants) -> Body:
+def _body(body: typed.Body, outer: Later | None, known: Constants) -> typed.Body:
     """``outer``: what may be read after this body, or again in it."""
     block = Block(body, outer)
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for position, statement in enumerate(body):
         if not bodies(statement):
             result.append(statement)
             continue
         inner = block.within(position, statement)
         match statement:
-            case If():
+            case typed.If():
                 then = _body(statement.then, inner, known)
                 otherwise = _body(statement.otherwise, inner, known)
                 result.append(replace(statement, then=then, otherwise=otherwise))
-            case For():
+            case typed.For():
                 loop = _range_loop(statement, block.after(position), known) or statement
                 result.append(_with_body(loop, inner, known))
-            case While() | DoWhile():
+            case typed.While() | typed.DoWhile():
                 result.append(_with_body(statement, inner, known))
     return unless_changed(body, result)
 
@@ -87,17 +66,17 @@ def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:
     return loop if body is loop.body else replace(loop, body=body)
 
 
-def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
+def _range_loop(loop: typed.For, later: Later, known: Constants) -> typed.RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
     init = loop.init[0]
     advancing = loop.step[0]
-    if not isinstance(init, Declare | Assign) or init.value is None:
+    if not isinstance(init, typed.Declare | typed.Assign) or init.value is None:
         return None
-    if not isinstance(advancing, Assign) or advancing.symbol is not init.symbol:
+    if not isinstance(advancing, typed.Assign) or advancing.symbol is not init.symbol:
         return None
     symbol, start = init.symbol, init.value
-    if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):
+    if symbol.type not in (INT, LONG) or (isinstance(init, typed.Assign) and symbol in later):
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None
@@ -118,41 +97,43 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if operator in ("<=", ">="):
         if constant(stop) in (2**31 - 1, -(2**31), 2**63 - 1, -(2**63)):
             return None
-        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, Literal(stop.span, symbol.type, 1))
-    return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
+        stop = typed.Binary(
+            stop.span, symbol.type, "-" if down else "+", stop, typed.Literal(stop.span, symbol.type, 1)
+        )
+    return typed.RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
 
 
-def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
+def _bound(condition: typed.Expr | None, symbol: typed.Symbol) -> tuple[str, typed.Expr] | None:
     """The operator and bound of ``k < bound``, whichever side the variable stands on."""
     match condition:
-        case Binary(operator="<" | ">" | "<=" | ">=" as op, left=left, right=right):
-            if isinstance(left, Name) and left.symbol is symbol:
+        case typed.Binary(operator="<" | ">" | "<=" | ">=" as op, left=left, right=right):
+            if isinstance(left, typed.Name) and left.symbol is symbol:
                 return op, right
-            if isinstance(right, Name) and right.symbol is symbol:
+            if isinstance(right, typed.Name) and right.symbol is symbol:
                 return mirrored(condition).operator, left
     return None
 
 
-def _escapes(body: Body) -> bool:
+def _escapes(body: typed.Body) -> bool:
     """Whether a ``break`` or ``continue`` in the body means this loop."""
     for statement in body:
-        if isinstance(statement, Break | Continue):
+        if isinstance(statement, typed.Break | typed.Continue):
             return True
-        if isinstance(statement, If) and any(map(_escapes, bodies(statement))):
+        if isinstance(statement, typed.If) and any(map(_escapes, bodies(statement))):
             return True
     return False
 
 
-def upward(kernel: KernelDef, _: Context) -> KernelDef:
+def upward(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``range(K, 0, -T)`` as ``range(0, K, T)`` where nothing reads the variable."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _statement(statement: Statement) -> Statement:
-    if not isinstance(statement, RangeLoop) or (constant(statement.step) or 0) >= 0:
+def _statement(statement: typed.Statement) -> typed.Statement:
+    if not isinstance(statement, typed.RangeLoop) or (constant(statement.step) or 0) >= 0:
         return statement
     stop = statement.stop
-    if not isinstance(stop, Literal) or stop.value != 0 or statement.symbol in reads(statement.body):
+    if not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body):
         return statement
     return replace(statement, start=stop, stop=statement.start, step=negated(statement.step))

@@ -28,20 +28,7 @@ from functools import partial
 
 from pytriton.errors import Report
 from pytriton.frozen import record, replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Call,
-    Declare,
-    Evaluate,
-    Expr,
-    If,
-    KernelDef,
-    Load,
-    Statement,
-    Symbol,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.affine import is_true, settle
 from pytriton.passes.analysis.context import Context
@@ -51,16 +38,14 @@ from pytriton.passes.loops.rotate import Differs, Match, Rotated, rotate
 from pytriton.passes.loops.slices import History, Iteration, Line, Loop, Slice, Unmovable, grow, iteration_of
 from pytriton.passes.memory.provenance import Provenance
 
-__all__ = ["prefetch"]
-
 _STAYS = "the load of {} stays one iteration ahead, and Triton does not pipeline the loop"
-_ACTING = frozenset((Atomic, Call))
+_ACTING = frozenset((typed.Atomic, typed.Call))
 _MAX_LOADS = 64  # loads of one loop that are tried
 _MAX_IFS = 8  # of one loop that are looked into
 _MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are looked at
 
 
-def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
+def prefetch(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """``a = *pa; loop { use(a); pa += d; a = *pa; }`` as ``loop { a = *pa; use(a); pa += d; }``.
 
     Warns (TC420) of a load that looks prefetched and stays.
@@ -74,7 +59,7 @@ class _Stays(Exception):
     """A slice that may not move, and why."""
 
     def __init__(
-        self, reason: str, at: Statement | None = None, what: str = "", help: str | None = None
+        self, reason: str, at: typed.Statement | None = None, what: str = "", help: str | None = None
     ) -> None:
         self.reason, self.at, self.what, self.help = reason, at, what, help
 
@@ -83,14 +68,14 @@ class _Stays(Exception):
 class _Place:
     """A loop and its surroundings. ``following``: new statements to put after it."""
 
-    before: Body
+    before: typed.Body
     loop: Loop
-    later: Body  # the statements that follow in its block
+    later: typed.Body  # the statements that follow in its block
     after: Later
-    declared: frozenset[Symbol]  # in this block, before the loop
-    following: Body = ()
+    declared: frozenset[typed.Symbol]  # in this block, before the loop
+    following: typed.Body = ()
 
-    def live(self, symbol: Symbol) -> bool:
+    def live(self, symbol: typed.Symbol) -> bool:
         """Whether the value of a variable may be read after the loop."""
         return self.after.in_block(symbol) if symbol in self.declared else symbol in self.after
 
@@ -102,11 +87,11 @@ class _Undo:
         self.report = report
         self.changed = False
 
-    def body(self, body: Body, outer: Later | None) -> Body:
+    def body(self, body: typed.Body, outer: Later | None) -> typed.Body:
         """``outer``: what may be read after this body, or again in it."""
         block = Block(body, outer)
-        result: list[Statement] = []
-        declared: set[Symbol] = set()
+        result: list[typed.Statement] = []
+        declared: set[typed.Symbol] = set()
         loads = False
         for position, statement in enumerate(body):
             if bodies(statement):
@@ -118,15 +103,15 @@ class _Undo:
                 place = self._loop(_Place(near, statement, body[position + 1 :], after, frozenset(declared)))
                 result[len(result) - len(near) :] = (*place.before, place.loop, *place.following)
                 continue
-            if isinstance(statement, Declare):
+            if isinstance(statement, typed.Declare):
                 declared.add(statement.symbol)
-            loads = loads or Load in inside(statement).kinds
+            loads = loads or typed.Load in inside(statement).kinds
             result.append(statement)
         return tuple(result)
 
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
-        done: list[Statement] = []  # kept, so that their ids are theirs
+        done: list[typed.Statement] = []  # kept, so that their ids are theirs
         iteration = iteration_of(place.loop, self.known)
         lines = _lines(place.loop.body, iteration)
         for _ in range(_MAX_LOADS):
@@ -195,9 +180,9 @@ class _Undo:
         if any(at >= len(place.before) for at in match.used):
             raise Differs
 
-    def _check_memory(self, value: Expr | None, after: Body) -> None:
+    def _check_memory(self, value: typed.Expr | None, after: typed.Body) -> None:
         """Whether the statements leave alone what a value is loaded from."""
-        loads = [node for node in walk(value) if isinstance(node, Load)] if value is not None else []
+        loads = [node for node in walk(value) if isinstance(node, typed.Load)] if value is not None else []
         after = tuple([statement for statement in after if _may_act(statement)])
         for load in loads:
             # A pointer that this pass made has no roots yet; what is loaded may point anywhere.
@@ -222,7 +207,7 @@ class _Undo:
         """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
         wanted = exposed(place.loop.body)
         for line in lines:
-            if not isinstance(line.statement, If):
+            if not isinstance(line.statement, typed.If):
                 continue
             for load in _loads_of(line.statement):
                 if load.symbol in wanted and _loaded_before(load.symbol, place.before):
@@ -232,16 +217,20 @@ class _Undo:
                     )
 
 
-def _lines(body: Body, iteration: Iteration) -> list[Line]:
+def _lines(body: typed.Body, iteration: Iteration) -> list[Line]:
     """The statements of an iteration, with those under an ``if`` that holds unless it is the last one."""
     lines = [Line(statement) for statement in body]
-    local = frozenset(statement.symbol for statement in body if isinstance(statement, Declare))
+    local = frozenset(statement.symbol for statement in body if isinstance(statement, typed.Declare))
     result: list[Line] = []
     looked = 0
     for place in range(len(lines) - 1, -1, -1):
         statement = lines[place].statement
         own = [lines[place]]
-        if isinstance(statement, If) and looked < _MAX_IFS and next(_loads_of(statement), None) is not None:
+        if (
+            isinstance(statement, typed.If)
+            and looked < _MAX_IFS
+            and next(_loads_of(statement), None) is not None
+        ):
             looked += 1
             empty = Slice(lines, (), iteration, local)
             condition = empty.at_top(statement.condition, place, eager=True)
@@ -250,13 +239,13 @@ def _lines(body: Body, iteration: Iteration) -> list[Line]:
                 and is_true(settle(condition, iteration.facts))
                 and not statement.otherwise
             ):
-                own = [Line(Evaluate(statement.span, statement.condition), statement)]
+                own = [Line(typed.Evaluate(statement.span, statement.condition), statement)]
                 own += [Line(inner, statement) for inner in statement.then]
         result += reversed(own)
     return result[::-1]
 
 
-def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
+def _candidate(lines: Sequence[Line], done: Sequence[typed.Statement]) -> int | None:
     """The last load that was not tried yet."""
     tried = set(map(id, done))
     for place in range(len(lines) - 1, -1, -1):
@@ -290,27 +279,33 @@ def _removable(match: Match, place: _Place) -> set[int]:
     return removable
 
 
-def _loads_of(statement: If) -> Iterator[Assign | Declare]:
+def _loads_of(statement: typed.If) -> Iterator[typed.Assign | typed.Declare]:
     """The assignments of loaded values in the branches of an ``if``."""
     for inner in (*statement.then, *statement.otherwise):
-        if isinstance(inner, Assign | Declare) and inner.value is not None and has_load(inner.value):
+        if (
+            isinstance(inner, typed.Assign | typed.Declare)
+            and inner.value is not None
+            and has_load(inner.value)
+        ):
             yield inner
-        elif isinstance(inner, If):
+        elif isinstance(inner, typed.If):
             yield from _loads_of(inner)
 
 
-def _loaded_before(symbol: Symbol, before: Body) -> bool:
+def _loaded_before(symbol: typed.Symbol, before: typed.Body) -> bool:
     """Whether the statement that sets a variable last before a loop loads something."""
     last = next((s for s in reversed(before) if symbol in inside(s).sets), None)
-    return last is not None and Load in last.kinds
+    return last is not None and typed.Load in last.kinds
 
 
-def _may_act(statement: Statement) -> bool:
+def _may_act(statement: typed.Statement) -> bool:
     """Whether a statement does more than to set a variable."""
-    return not isinstance(statement, Declare | Assign) or not _ACTING.isdisjoint(inside(statement).kinds)
+    return not isinstance(statement, typed.Declare | typed.Assign) or not _ACTING.isdisjoint(
+        inside(statement).kinds
+    )
 
 
-def _writer(statement: Statement, root: Symbol | None) -> _Stays:
+def _writer(statement: typed.Statement, root: typed.Symbol | None) -> _Stays:
     """The reason that a statement is."""
     if orders_memory((statement,)):
         return _Stays("memory is ordered between the load and its use", statement, "here")

@@ -12,25 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from pytriton.frozen import record, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Broadcast,
-    Comments,
-    Declare,
-    Evaluate,
-    Expr,
-    If,
-    Literal,
-    Load,
-    Name,
-    Remark,
-    Select,
-    Statement,
-    Symbol,
-)
 from pytriton.lang.tree.types import BOOL, BlockType, PointerType, ScalarType, shape_of, with_element
 from pytriton.lang.tree.walk import (
     assigned,
@@ -75,10 +58,10 @@ class Differs(Exception):
 class Carried:
     """A new variable: what it is set to before the loop and in an iteration, and before which statements."""
 
-    symbol: Symbol
-    first: Expr
+    symbol: typed.Symbol
+    first: typed.Expr
     place: int
-    again: Expr
+    again: typed.Expr
     position: int
 
 
@@ -91,11 +74,11 @@ class Match:
     def __init__(self, part: Slice, history: History) -> None:
         self.part = part
         self.history = history
-        self.values: dict[int, Expr] = {}
+        self.values: dict[int, typed.Expr] = {}
         self.used: set[int] = set()
         self.carried: list[Carried] = []
-        self._inlined: dict[int, Expr | None] = {}
-        self._sources: dict[int, tuple[Expr, int]] = {}
+        self._inlined: dict[int, typed.Expr | None] = {}
+        self._sources: dict[int, tuple[typed.Expr, int]] = {}
         self._recurrent = part.recurrent()
         self._facts = part.iteration.facts
         self._temporaries()
@@ -105,12 +88,12 @@ class Match:
         for symbol in sorted(exposed, key=lambda symbol: symbol.span.start):
             last = part.writer(symbol, len(part.lines))
             assert last is not None
-            self._define(last, Name(symbol.span, symbol.type, symbol), history.end)
+            self._define(last, typed.Name(symbol.span, symbol.type, symbol), history.end)
         if len(self.values) < len(part.chosen):  # something that nothing needs
             raise Differs
 
     @cached_property
-    def _facts_first(self) -> list[Expr]:
+    def _facts_first(self) -> list[typed.Expr]:
         """The facts as they are in the first iteration."""
         return [self.history.expand(fact, self.history.end) for fact in self._facts]
 
@@ -122,9 +105,9 @@ class Match:
 
     # ------------------------------------------------------------ loads, and what is computed from them
 
-    def _define(self, at: int, first: Expr, place: int) -> None:
+    def _define(self, at: int, first: typed.Expr, place: int) -> None:
         """Pair a statement of the slice with an expression before the loop."""
-        if isinstance(first, Name):  # the place does not matter, but who set it
+        if isinstance(first, typed.Name):  # the place does not matter, but who set it
             writer = self.history.writer(first.symbol, place)
             place = 0 if writer is None else writer + 1
         known = self._sources.setdefault(at, (first, place))
@@ -133,47 +116,47 @@ class Match:
         value = self.part.lines[at].value
         assert value is not None
         if at not in self.values:
-            if isinstance(first, Name) and self.part.plain(value, at):
+            if isinstance(first, typed.Name) and self.part.plain(value, at):
                 first, place = self._resolved(first, place)
             self.values[at] = value  # no statement is computed from itself
             self.values[at] = self._pair(value, at, first, place)
 
-    def _resolved(self, name: Name, place: int) -> tuple[Expr, int]:
+    def _resolved(self, name: typed.Name, place: int) -> tuple[typed.Expr, int]:
         origin = self.history.value(name.symbol, place)
         if origin is None:
             raise Differs
         self.used.add(origin[1])
         return origin
 
-    def _pair(self, expr: Expr, at: int, first: Expr, place: int) -> Expr:
+    def _pair(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr:
         """What to write for an expression of the slice, paired with one before the loop."""
-        if isinstance(expr, Name):
+        if isinstance(expr, typed.Name):
             source = self.part.source(expr.symbol, at)
             if source is not None:
                 self._define(source, first, place)
                 return expr
         if self.part.plain(expr, at):
             return self._leaf(expr, at, first, place)
-        if isinstance(first, Name):
+        if isinstance(first, typed.Name):
             return self._pair(expr, at, *self._resolved(first, place))
-        if isinstance(expr, Load):
+        if isinstance(expr, typed.Load):
             return self._load(expr, at, first, place)
-        if isinstance(expr, Select) and self._holds(expr.condition, at) and expr.yes.type == expr.type:
+        if isinstance(expr, typed.Select) and self._holds(expr.condition, at) and expr.yes.type == expr.type:
             return self._pair(expr.yes, at, first, place)
         if not alike(expr, first):
             raise Differs
-        firsts: Iterator[Expr] = iter(list(children(first)))
+        firsts: Iterator[typed.Expr] = iter(list(children(first)))
         return with_children(expr, lambda operand: self._pair(operand, at, next(firsts), place))
 
-    def _load(self, load: Load, at: int, first: Expr, place: int) -> Load:
-        if not isinstance(first, Load) or load.type != first.type:
+    def _load(self, load: typed.Load, at: int, first: typed.Expr, place: int) -> typed.Load:
+        if not isinstance(first, typed.Load) or load.type != first.type:
             raise Differs
         pointer = self._pair(load.pointer, at, first.pointer, place)
         mask = self._mask(load, at, first, place)
         other = None if mask is None else self._other(load, at, first, place)
-        return Load(load.span, load.type, pointer, mask, other)
+        return typed.Load(load.span, load.type, pointer, mask, other)
 
-    def _other(self, load: Load, at: int, first: Load, place: int) -> Expr | None:
+    def _other(self, load: typed.Load, at: int, first: typed.Load, place: int) -> typed.Expr | None:
         """What a load gives where its mask does not hold; where one has no mask, it is the other one's."""
         if load.mask is not None and first.mask is not None:
             if load.other is None or first.other is None:
@@ -184,10 +167,10 @@ class Match:
             raise Differs
         return other
 
-    def _mask(self, load: Load, at: int, first: Load, place: int) -> Expr | None:
+    def _mask(self, load: typed.Load, at: int, first: typed.Load, place: int) -> typed.Expr | None:
         if load.mask is None and first.mask is None:
             return None
-        always = Literal(load.span, BOOL, 1)
+        always = typed.Literal(load.span, BOOL, 1)
         mask, earlier = load.mask or always, first.mask or always
         if not self.part.plain(mask, at):
             return self._pair(mask, at, earlier, place)
@@ -200,7 +183,7 @@ class Match:
 
     # ------------------------------------------------------------ what reads no memory
 
-    def _leaf(self, expr: Expr, at: int, first: Expr, place: int) -> Expr:
+    def _leaf(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr:
         now = self._now(expr, at, first, place)
         if now is not None:
             return now
@@ -208,7 +191,7 @@ class Match:
             raise Differs
         return self._carry(expr, at, first, place, "pointer" if _points(expr) else "value")
 
-    def _now(self, expr: Expr, at: int, first: Expr, place: int) -> Expr | None:
+    def _now(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr | None:
         """The expression as the next iteration begins, if in the first one it is what stands before the loop."""
         for eager in (False, True):
             now = self.part.at_top(expr, at, eager=eager)
@@ -228,16 +211,18 @@ class Match:
                 return inlined if is_true(inlined) else now
         return None
 
-    def _stays(self, expr: Expr, first: Expr, place: int) -> bool:
+    def _stays(self, expr: typed.Expr, first: typed.Expr, place: int) -> bool:
         """Whether both are one variable, which nothing sets between the place and the loop."""
-        if not (isinstance(expr, Name) and isinstance(first, Name) and expr.symbol is first.symbol):
+        if not (
+            isinstance(expr, typed.Name) and isinstance(first, typed.Name) and expr.symbol is first.symbol
+        ):
             return False
         writer = self.history.writer
         return writer(first.symbol, place) == writer(first.symbol, self.history.end, self.gone)
 
-    def _inline(self, expr: Expr, at: int) -> Expr | None:
+    def _inline(self, expr: typed.Expr, at: int) -> typed.Expr | None:
         """The expression with the slice's temporaries as what they are; None if that is too large."""
-        change: dict[Symbol, Expr] = {}
+        change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(expr):
             source = self.part.writer(symbol, at)
             if source is not None and source not in self.part.loaded:
@@ -248,27 +233,27 @@ class Match:
         inlined = rebuild(expr, change) if change else expr
         return None if larger_than(inlined, _MAX_NODES) else inlined
 
-    def _holds(self, condition: Expr, at: int) -> bool:
+    def _holds(self, condition: typed.Expr, at: int) -> bool:
         """Whether a condition of the slice holds unless the iteration is the last."""
         if not self.part.plain(condition, at):
             return False
         now = self.part.at_top(condition, at, eager=True)
         return now is not None and is_true(settle(now, self._facts))
 
-    def _carry(self, expr: Expr, at: int, first: Expr, place: int, role: str) -> Name:
+    def _carry(self, expr: typed.Expr, at: int, first: typed.Expr, place: int, role: str) -> typed.Name:
         for known in self.carried:
             if known.position == at and known.again is expr:
                 if known.place != place or not same(known.first, first):
                     raise Differs
-                return Name(expr.span, known.symbol.type, known.symbol)
+                return typed.Name(expr.span, known.symbol.type, known.symbol)
         if names(expr) & self.part.targets or place >= self.history.end:
             raise Differs
         type_ = expr.type
         assert isinstance(type_, ScalarType | PointerType | BlockType)
         (target,) = self.part.lines[at].sets
-        symbol = Symbol(f"{target.name}_{role}", type_, expr.span)
+        symbol = typed.Symbol(f"{target.name}_{role}", type_, expr.span)
         self.carried.append(Carried(symbol, first, place, expr, at))
-        return Name(expr.span, type_, symbol)
+        return typed.Name(expr.span, type_, symbol)
 
     def _temporaries(self) -> None:
         """Variables of the iteration that the slice takes along have no counterpart before the loop."""
@@ -283,35 +268,37 @@ class Match:
             self._inlined[at] = self._inline(self.values[at], at)
 
 
-def _points(expr: Expr) -> bool:
+def _points(expr: typed.Expr) -> bool:
     element = expr.type.element if isinstance(expr.type, BlockType) else expr.type
     return isinstance(element, PointerType)
 
 
-def _of_shape(mask: Expr, shape: tuple[int, ...]) -> Expr:
-    return mask if shape_of(mask.type) == shape else Broadcast(mask.span, with_element(BOOL, shape), mask)
+def _of_shape(mask: typed.Expr, shape: tuple[int, ...]) -> typed.Expr:
+    return (
+        mask if shape_of(mask.type) == shape else typed.Broadcast(mask.span, with_element(BOOL, shape), mask)
+    )
 
 
-Made = Declare | Assign
+Made = typed.Declare | typed.Assign
 
 
 @record
 class Rotated:
     """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
 
-    before: Body
+    before: typed.Body
     loop: Loop
-    top: Sequence[Statement]
-    following: Body
+    top: Sequence[typed.Statement]
+    following: typed.Body
 
 
 def rotate(
     match: Match,
-    before: Body,
+    before: typed.Body,
     loop: Loop,
     removed: Collection[int],
-    live: Callable[[Symbol], bool],
-    later: Body,
+    live: Callable[[typed.Symbol], bool],
+    later: typed.Body,
 ) -> Rotated:
     """The loop with the slice at its top.
 
@@ -319,12 +306,12 @@ def rotate(
     statements after it, which may use a variable of the slice for something else.
     """
     staying = [statement for place, statement in enumerate(before) if place not in removed]
-    bare = any(isinstance(statement, Declare) and statement.value is None for statement in staying)
+    bare = any(isinstance(statement, typed.Declare) and statement.value is None for statement in staying)
     used_before = _mentioned(staying) if bare else set()
     homeless = {
         statement.symbol
         for place, statement in enumerate(before)
-        if isinstance(statement, Declare)
+        if isinstance(statement, typed.Declare)
         and statement.symbol in match.part.targets
         and (place in removed or (statement.value is None and statement.symbol not in used_before))
     }
@@ -336,25 +323,30 @@ def rotate(
         head = _without_detours(head, match, used, live)
     loop = replace(loop, body=(*top, *remaining))
     read = reads((*head, loop))
-    unread = {statement.symbol for statement in head if isinstance(statement, Declare)} - read
+    unread = {statement.symbol for statement in head if isinstance(statement, typed.Declare)} - read
     unread = {symbol for symbol in unread if not live(symbol)}
     freed = unread & reads(tuple(before[place] for place in removed))
     if freed:
         head, top = _handed_down(head, top, unread, freed)
         loop = replace(loop, body=(*top, *remaining))
-    shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
+    shared = {
+        symbol: typed.Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)
+    }
     if shared:
         body = _renamed(loop.body, shared)
         loop, top = replace(loop, body=body), list(body[: len(top)])
     following = tuple(
-        Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
+        typed.Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
     return Rotated(head, loop, top, following)
 
 
 def _handed_down(
-    head: Body, top: list[Statement], unread: Collection[Symbol], freed: Collection[Symbol]
-) -> tuple[Body, list[Statement]]:
+    head: typed.Body,
+    top: list[typed.Statement],
+    unread: Collection[typed.Symbol],
+    freed: Collection[typed.Symbol],
+) -> tuple[typed.Body, list[typed.Statement]]:
     """The comment above a mask or a pointer that only the moved loads read stands above those now.
 
     Unless the next line stays: the comment may head that, too (see ``dead.remove``). ``unread``: what will not
@@ -363,11 +355,11 @@ def _handed_down(
     staying_lines = {
         statement.span.line
         for statement in head
-        if not (isinstance(statement, Declare) and statement.symbol in unread)
+        if not (isinstance(statement, typed.Declare) and statement.symbol in unread)
     }
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for statement in head:
-        freed_here = isinstance(statement, Declare) and statement.symbol in freed
+        freed_here = isinstance(statement, typed.Declare) and statement.symbol in freed
         if (
             freed_here
             and statement.comments.above
@@ -383,18 +375,18 @@ def _handed_down(
     return tuple(result), top
 
 
-def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:
+def _mentioned(statements: Iterable[typed.Statement]) -> set[typed.Symbol]:
     """The variables that statements read or set, other than by declaring them."""
-    bare = tuple([s for s in statements if not (isinstance(s, Declare) and s.value is None)])
+    bare = tuple([s for s in statements if not (isinstance(s, typed.Declare) and s.value is None)])
     return reads(bare) | assigned(bare)
 
 
-def _renamed(body: Body, change: dict[Symbol, Symbol]) -> Body:
+def _renamed(body: typed.Body, change: dict[typed.Symbol, typed.Symbol]) -> typed.Body:
     """The statements with other variables."""
-    names = {old: Name(new.span, new.type, new) for old, new in change.items()}
+    names = {old: typed.Name(new.span, new.type, new) for old, new in change.items()}
 
-    def target(statement: Statement) -> Statement:
-        if isinstance(statement, Declare | Assign) and statement.symbol in change:
+    def target(statement: typed.Statement) -> typed.Statement:
+        if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in change:
             return replace(statement, symbol=change[statement.symbol])
         return statement
 
@@ -402,15 +394,18 @@ def _renamed(body: Body, change: dict[Symbol, Symbol]) -> Body:
 
 
 def _without_detours(
-    body: Sequence[Statement], match: Match, used: Collection[Symbol], live: Callable[[Symbol], bool]
-) -> Body:
+    body: Sequence[typed.Statement],
+    match: Match,
+    used: Collection[typed.Symbol],
+    live: Callable[[typed.Symbol], bool],
+) -> typed.Body:
     """``check = r < n; mask = check`` as ``mask = r < n`` for a carried variable, if ``check`` is not used else."""
     carried = {new.symbol for new in match.carried}
     result = list(body)
     if not carried:
         return tuple(result)
     for copy in body:
-        if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
+        if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, typed.Name)):
             continue
         source = copy.value.symbol
         makers = [statement for statement in result if source in inside(statement).sets]
@@ -419,7 +414,7 @@ def _without_detours(
             continue
         origin = makers[0]
         if (
-            isinstance(origin, Declare)
+            isinstance(origin, typed.Declare)
             and origin.value is not None
             and result.index(origin) < result.index(copy)
         ):
@@ -432,17 +427,21 @@ def _without_detours(
     return tuple(result)
 
 
-def _head(match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]) -> Body:
+def _head(
+    match: Match, before: typed.Body, removed: Collection[int], homeless: Collection[typed.Symbol]
+) -> typed.Body:
     """The statements before the loop: new variables in, what the first iteration computes out."""
-    result: list[Statement] = []
-    gone: list[Statement] = []
+    result: list[typed.Statement] = []
+    gone: list[typed.Statement] = []
     for place, statement in enumerate(before):
         result += [
-            Declare(new.first.span, new.symbol, new.first) for new in match.carried if new.place == place
+            typed.Declare(new.first.span, new.symbol, new.first)
+            for new in match.carried
+            if new.place == place
         ]
-        if place in removed or (isinstance(statement, Declare) and statement.symbol in homeless):
-            if isinstance(statement, Declare | Assign) and statement.symbol in match.part.targets:
-                statement = replace(statement, comments=Comments())  # they go where it goes
+        if place in removed or (isinstance(statement, typed.Declare) and statement.symbol in homeless):
+            if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in match.part.targets:
+                statement = replace(statement, comments=typed.Comments())  # they go where it goes
             gone.append(statement)
         result.append(statement)
     leaving = set(map(id, gone))
@@ -453,25 +452,27 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
 
 
 def _top(
-    match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]
-) -> list[Statement]:
+    match: Match, before: typed.Body, removed: Collection[int], homeless: Collection[typed.Symbol]
+) -> list[typed.Statement]:
     """The slice as it runs at the start of an iteration."""
-    earlier: dict[Symbol, list[Made]] = {}
+    earlier: dict[typed.Symbol, list[Made]] = {}
     for place, statement in enumerate(before):
-        if isinstance(statement, Declare | Assign) and (place in removed or statement.symbol in homeless):
+        if isinstance(statement, typed.Declare | typed.Assign) and (
+            place in removed or statement.symbol in homeless
+        ):
             earlier.setdefault(statement.symbol, []).append(statement)
     result: list[Made] = []
     for place in match.part.chosen:
         statement = match.part.lines[place].statement
-        assert isinstance(statement, Declare | Assign)
+        assert isinstance(statement, typed.Declare | typed.Assign)
         comments, symbol, value = statement.comments, statement.symbol, match.values[place]
         first = symbol in earlier
         for early in reversed(earlier.pop(symbol, [])):
             comments = _joined(early.comments, comments)
-        if isinstance(statement, Declare) or (first and symbol in homeless):
-            result.append(Declare(statement.span, symbol, value, comments))
+        if isinstance(statement, typed.Declare) or (first and symbol in homeless):
+            result.append(typed.Declare(statement.span, symbol, value, comments))
         else:
-            result.append(Assign(statement.span, symbol, value, comments))
+            result.append(typed.Assign(statement.span, symbol, value, comments))
     return [*_without_copies(result, match)]
 
 
@@ -479,7 +480,7 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
     """``an = *pa; a = an`` as ``a = *pa``, where nothing else reads ``an``."""
     others = {symbol for line in match.part.staying for symbol in line.reads}
     for copy in list(top):
-        source = copy.value.symbol if isinstance(copy.value, Name) else None
+        source = copy.value.symbol if isinstance(copy.value, typed.Name) else None
         earlier = reversed(top[: top.index(copy)])
         original = next((statement for statement in earlier if statement.symbol is source), None)
         if original is None or source in others:
@@ -499,11 +500,11 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
 # ---------------------------------------------------------------- what stays
 
 
-def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
+def _rest(match: Match, live: Callable[[typed.Symbol], bool]) -> typed.Body:
     """What stays of the iteration; an ``if`` that the slice was taken from holds what is left of it."""
-    result: list[Statement] = []
-    guard: If | None = None
-    left: list[Statement] = []
+    result: list[typed.Statement] = []
+    guard: typed.If | None = None
+    left: list[typed.Statement] = []
     lines = match.part.lines
     for place, line in enumerate(lines):
         if guard is not None and line.guard is not guard:
@@ -515,7 +516,7 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
         target = result if guard is None else left
         for new in match.carried:
             if new.position == place:
-                target.append(Assign(new.again.span, new.symbol, new.again))
+                target.append(typed.Assign(new.again.span, new.symbol, new.again))
         if place not in match.part.chosen:
             target.append(line.statement)
     if guard is not None:
@@ -524,18 +525,18 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
 
 
 def _if(
-    statement: If,
-    left: Sequence[Statement],
+    statement: typed.If,
+    left: Sequence[typed.Statement],
     match: Match,
     following: Sequence[Line],
-    live: Callable[[Symbol], bool],
-) -> list[Statement]:
+    live: Callable[[typed.Symbol], bool],
+) -> list[typed.Statement]:
     """What is left of an ``if`` that fails in the last iteration only: bare, where that one does not need it."""
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
-    condition = Evaluate(statement.span, statement.condition)
+    condition = typed.Evaluate(statement.span, statement.condition)
     read = {symbol for line in following for symbol in line.reads} | reads(match.part.iteration.between)
-    statements = [inner for inner in left if not isinstance(inner, Remark)]
+    statements = [inner for inner in left if not isinstance(inner, typed.Remark)]
     if all(_harmless(inner) for inner in statements) and not any(
         s in read or live(s) for s in assigned(tuple(statements))
     ):
@@ -543,16 +544,16 @@ def _if(
     return [replace(statement, then=tuple(left))]
 
 
-def _harmless(statement: Statement) -> bool:
+def _harmless(statement: typed.Statement) -> bool:
     """Whether a statement may run once more: it loads nothing and divides nothing."""
-    if not isinstance(statement, Declare | Assign):
+    if not isinstance(statement, typed.Declare | typed.Assign):
         return False
-    divides = any(operation.operator in ("/", "%") for operation in nodes((statement,), Binary))
-    return not divides and Load not in inside(statement).kinds
+    divides = any(operation.operator in ("/", "%") for operation in nodes((statement,), typed.Binary))
+    return not divides and typed.Load not in inside(statement).kinds
 
 
-def _joined(first: Comments, second: Comments) -> Comments:
+def _joined(first: typed.Comments, second: typed.Comments) -> typed.Comments:
     """Both comments, what both say once."""
     above = first.above + tuple(text for text in second.above if text not in first.above)
     beside = second.beside + tuple(text for text in first.beside if text not in second.beside)
-    return Comments(above, beside)
+    return typed.Comments(above, beside)

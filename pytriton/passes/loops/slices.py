@@ -12,23 +12,8 @@ import dataclasses
 from collections.abc import Collection, Sequence
 
 from pytriton.frozen import record
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Name,
-    RangeLoop,
-    Statement,
-    Symbol,
-    While,
-)
 from pytriton.lang.tree.types import BOOL, INT, LONG, element_of
 from pytriton.lang.tree.walk import assigned, expressions, has_memory, inside, names, reads, rebuild
 from pytriton.passes.analysis.affine import advance, one_step_back
@@ -43,7 +28,7 @@ from pytriton.passes.analysis.queries import Constants, has_load, larger_than
 # less the step.
 
 
-Loop = RangeLoop | For | While
+Loop = typed.RangeLoop | typed.For | typed.While
 
 
 @record
@@ -51,37 +36,41 @@ class Iteration:
     """The places around an iteration. ``variable`` is constant in the body, ``known`` always are."""
 
     known: Constants
-    begin: Body
-    between: Body
-    facts: tuple[Expr, ...]
-    variable: Symbol | None = None
-    step: Expr | None = None
+    begin: typed.Body
+    between: typed.Body
+    facts: tuple[typed.Expr, ...]
+    variable: typed.Symbol | None = None
+    step: typed.Expr | None = None
 
 
 def iteration_of(loop: Loop, known: Constants) -> Iteration:
     """The iteration of a loop."""
     match loop:
-        case RangeLoop(span=span, symbol=symbol, start=start, stop=stop, step=step):
-            name = Name(span, symbol.type, symbol)
+        case typed.RangeLoop(span=span, symbol=symbol, start=start, stop=stop, step=step):
+            name = typed.Name(span, symbol.type, symbol)
             follows = "<" if (constant(step) or 0) > 0 else ">"
-            begin = Evaluate(span, stop), Evaluate(span, step), Assign(span, symbol, start)
-            again = Assign(span, symbol, Binary(span, symbol.type, "+", name, step))
+            begin = typed.Evaluate(span, stop), typed.Evaluate(span, step), typed.Assign(span, symbol, start)
+            again = typed.Assign(span, symbol, typed.Binary(span, symbol.type, "+", name, step))
             return Iteration(
                 known,
                 begin,
                 (again,),
-                (Binary(span, BOOL, follows, name, rebuild(stop, known)),),
+                (typed.Binary(span, BOOL, follows, name, rebuild(stop, known)),),
                 symbol,
                 step,
             )
-        case While(condition=condition):
+        case typed.While(condition=condition):
             return _conditional(known, condition, (), (), loop.body)
-        case For(init=init, condition=maybe, step=advance):
+        case typed.For(init=init, condition=maybe, step=advance):
             return _conditional(known, maybe, init, advance, loop.body)
 
 
-def _conditional(known: Constants, condition: Expr | None, init: Body, step: Body, body: Body) -> Iteration:
-    test: tuple[Statement, ...] = () if condition is None else (Evaluate(condition.span, condition),)
+def _conditional(
+    known: Constants, condition: typed.Expr | None, init: typed.Body, step: typed.Body, body: typed.Body
+) -> Iteration:
+    test: tuple[typed.Statement, ...] = (
+        () if condition is None else (typed.Evaluate(condition.span, condition),)
+    )
     facts = () if condition is None else tuple(rebuild(part, known) for part in _conjuncts(condition))
     variable = _counter(step[0], known) if len(step) == 1 else None
     if variable is None or variable[0] in assigned(body):
@@ -89,16 +78,16 @@ def _conditional(known: Constants, condition: Expr | None, init: Body, step: Bod
     return Iteration(known, init + test, step + test, facts, *variable)
 
 
-def _conjuncts(condition: Expr) -> list[Expr]:
+def _conjuncts(condition: typed.Expr) -> list[typed.Expr]:
     """The parts that must all hold; those that read memory say nothing of a later time."""
-    if isinstance(condition, Binary) and condition.operator == "&&":
+    if isinstance(condition, typed.Binary) and condition.operator == "&&":
         return _conjuncts(condition.left) + _conjuncts(condition.right)
     return [] if has_memory(condition) else [condition]
 
 
-def _counter(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
+def _counter(step: typed.Statement, known: Constants) -> tuple[typed.Symbol, typed.Expr] | None:
     """The variable and the amount of ``k = k + amount``, of a constant amount."""
-    if not isinstance(step, Assign) or step.symbol.type not in (INT, LONG):
+    if not isinstance(step, typed.Assign) or step.symbol.type not in (INT, LONG):
         return None
     amount = advance(step.symbol, step.value, known)
     return None if amount is None else (step.symbol, amount)
@@ -119,59 +108,63 @@ _MAX_NODES = 100  # nodes of a value that stands for its variable
 class History:
     """The assignments of a row of statements. A place is the position of a statement, before it runs."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: typed.Body) -> None:
         self.body = body
-        self._writers = writers = dict[Symbol, list[int]]()
+        self._writers = writers = dict[typed.Symbol, list[int]]()
         for position, statement in enumerate(body):
             cls = statement.__class__
-            if cls is Declare or cls is Assign:  # nearly all
+            if cls is typed.Declare or cls is typed.Assign:  # nearly all
                 writers.setdefault(statement.symbol, []).append(position)  # type: ignore[union-attr]
             else:
                 for symbol in inside(statement).sets:
                     writers.setdefault(symbol, []).append(position)
-        self._known: dict[tuple[Symbol, int], Expr] = {}
+        self._known: dict[tuple[typed.Symbol, int], typed.Expr] = {}
 
     @property
     def end(self) -> int:
         """The place after the last statement."""
         return len(self.body)
 
-    def writer(self, symbol: Symbol, place: int, without: Collection[int] = ()) -> int | None:
+    def writer(self, symbol: typed.Symbol, place: int, without: Collection[int] = ()) -> int | None:
         """The last statement before a place that may set a variable, as if those ``without`` were not there."""
         writers = (at for at in reversed(self._writers.get(symbol, ())) if at < place and at not in without)
         return next(writers, None)
 
-    def value(self, symbol: Symbol, place: int) -> tuple[Expr, int] | None:
+    def value(self, symbol: typed.Symbol, place: int) -> tuple[typed.Expr, int] | None:
         """The expression that a variable was set to last, and where; None if that is not one assignment."""
         at = self.writer(symbol, place)
         if at is None:
             return None
         statement = self.body[at]
-        if not isinstance(statement, Declare | Assign) or statement.value is None:
+        if not isinstance(statement, typed.Declare | typed.Assign) or statement.value is None:
             return None
         return statement.value, at
 
-    def expand(self, expr: Expr, place: int, without: Collection[int] = (), depth: int = 0) -> Expr:
+    def expand(
+        self, expr: typed.Expr, place: int, without: Collection[int] = (), depth: int = 0
+    ) -> typed.Expr:
         """The expression at a place, in terms of what the statements started from."""
-        change: dict[Symbol, Expr] = {}
+        change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(expr):
             at = self.writer(symbol, place, without)
             if at is not None:
                 change[symbol] = self._expanded(symbol, at, depth)
         return rebuild(expr, change) if change else expr
 
-    def _expanded(self, symbol: Symbol, at: int, depth: int) -> Expr:
+    def _expanded(self, symbol: typed.Symbol, at: int, depth: int) -> typed.Expr:
         """What the statement at a position sets a variable to."""
         known = self._known.get((symbol, at))
         if known is not None:
             return known
         statement = self.body[at]
-        value: Expr | None = None
-        simple = isinstance(statement, Declare | Assign) and statement.value is not None
+        value: typed.Expr | None = None
+        simple = isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
         if simple and depth < _MAX_DEPTH and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
             value = self.expand(statement.value, at, (), depth + 1)  # type: ignore[union-attr,arg-type]
         if value is None or larger_than(value, _MAX_NODES):
-            value = Name(statement.span, symbol.type, Symbol(symbol.name, symbol.type, symbol.span))
+            value = typed.Name(
+                statement.span, symbol.type, typed.Symbol(symbol.name, symbol.type, symbol.span)
+            )
         self._known[symbol, at] = value
         return value
 
@@ -189,21 +182,21 @@ class Unmovable(Exception):
 class Line:
     """One statement of an iteration. ``guard``: the ``if`` around it, which fails in the last one only."""
 
-    statement: Statement
-    guard: If | None = None
-    reads: frozenset[Symbol] = dataclasses.field(init=False)
-    sets: frozenset[Symbol] = dataclasses.field(init=False)
+    statement: typed.Statement
+    guard: typed.If | None = None
+    reads: frozenset[typed.Symbol] = dataclasses.field(init=False)
+    sets: frozenset[typed.Symbol] = dataclasses.field(init=False)
     movable: bool = dataclasses.field(init=False)  # it only computes the value of one variable
 
     def __post_init__(self) -> None:
         known = inside(self.statement)
         self.reads, self.sets = known.reads, known.sets
-        self.movable = self.value is not None and Atomic not in known.kinds
+        self.movable = self.value is not None and typed.Atomic not in known.kinds
 
     @property
-    def value(self) -> Expr | None:
+    def value(self) -> typed.Expr | None:
         """What the statement sets its variable to, if it is an assignment and nothing else."""
-        return self.statement.value if isinstance(self.statement, Declare | Assign) else None
+        return self.statement.value if isinstance(self.statement, typed.Declare | typed.Assign) else None
 
 
 def grow(
@@ -214,7 +207,7 @@ def grow(
     ``computed``: with the variables of the iteration that it is computed from, where these are loaded themselves.
     """
     chosen = {start}
-    local = {line.statement.symbol for line in lines if isinstance(line.statement, Declare)}
+    local = {line.statement.symbol for line in lines if isinstance(line.statement, typed.Declare)}
     heavy = _heavy(lines, local) if computed else set()
     pending = [start]
     while pending:
@@ -233,9 +226,9 @@ def grow(
     return grown
 
 
-def _heavy(lines: Sequence[Line], local: set[Symbol]) -> set[Symbol]:
+def _heavy(lines: Sequence[Line], local: set[typed.Symbol]) -> set[typed.Symbol]:
     """The variables of the iteration that are computed from memory."""
-    computed: set[Symbol] = set()
+    computed: set[typed.Symbol] = set()
     for line in lines:
         if line.reads & computed or any(map(has_memory, expressions((line.statement,)))):
             computed |= line.sets & local
@@ -243,7 +236,7 @@ def _heavy(lines: Sequence[Line], local: set[Symbol]) -> set[Symbol]:
 
 
 def _needed(
-    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[Symbol], widen: bool
+    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[typed.Symbol], widen: bool
 ) -> list[int]:
     """What must move along with one statement."""
     line = lines[place]
@@ -261,7 +254,7 @@ def _needed(
     return places
 
 
-def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[Symbol]) -> list[int]:
+def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[typed.Symbol]) -> list[int]:
     """The variables of the iteration that only the slice reads; a mask is better written where it is used."""
     wanted = {symbol for place in chosen for symbol in lines[place].reads & local}
     staying = [line for place, line in enumerate(lines) if place not in chosen]
@@ -283,8 +276,8 @@ class Slice:
     lines: Sequence[Line]
     chosen: tuple[int, ...]
     iteration: Iteration
-    local: frozenset[Symbol]  # declared in the iteration
-    targets: frozenset[Symbol] = dataclasses.field(init=False)
+    local: frozenset[typed.Symbol]  # declared in the iteration
+    targets: frozenset[typed.Symbol] = dataclasses.field(init=False)
     # Those of the chosen that are more than temporaries.
     loaded: frozenset[int] = dataclasses.field(init=False)
 
@@ -304,21 +297,21 @@ class Slice:
         """The statements that stay."""
         return [line for place, line in enumerate(self.lines) if place not in self.chosen]
 
-    def writer(self, symbol: Symbol, place: int) -> int | None:
+    def writer(self, symbol: typed.Symbol, place: int) -> int | None:
         """The chosen statement that set a variable last before a place; None: it has its value from before."""
         writers = (at for at in reversed(self.chosen) if at < place and symbol in self.lines[at].sets)
         return next(writers, None)
 
-    def source(self, symbol: Symbol, place: int) -> int | None:
+    def source(self, symbol: typed.Symbol, place: int) -> int | None:
         """The same, if it is more than a temporary."""
         at = self.writer(symbol, place)
         return at if at in self.loaded else None
 
-    def plain(self, expr: Expr, place: int) -> bool:
+    def plain(self, expr: typed.Expr, place: int) -> bool:
         """Whether an expression does without loads and without what the slice computes from them."""
         return not has_memory(expr) and all(self.source(symbol, place) is None for symbol in names(expr))
 
-    def recurrent(self) -> set[Symbol]:
+    def recurrent(self) -> set[typed.Symbol]:
         """The variables that the slice changes from iteration to iteration: it reads them before it sets them."""
         return {
             symbol
@@ -327,10 +320,10 @@ class Slice:
             if self.writer(symbol, place) is None and symbol not in self.local
         }
 
-    def exposed(self) -> set[Symbol]:
+    def exposed(self) -> set[typed.Symbol]:
         """The variables that the next iteration reads as the slice left them."""
-        exposed: set[Symbol] = set()
-        lost: set[Symbol] = set(self.local)
+        exposed: set[typed.Symbol] = set()
+        lost: set[typed.Symbol] = set(self.local)
         for line in self.staying:
             exposed |= (line.reads & self.targets) - lost
             if line.value is not None and line.guard is None:
@@ -339,13 +332,13 @@ class Slice:
 
     # ------------------------------------------------------------ values at the start of the next iteration
 
-    def at_top(self, expr: Expr, place: int, *, eager: bool) -> Expr | None:
+    def at_top(self, expr: typed.Expr, place: int, *, eager: bool) -> typed.Expr | None:
         """What an expression at a place is at the start of the next iteration, when the slice runs there.
 
         None if that is unknown. ``eager``: variables are followed to what they were computed from wherever
         that is possible, not only where it is needed. The temporaries of the slice stand for themselves.
         """
-        change: dict[Symbol, Expr] = {}
+        change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(expr):
             value = self._value(symbol, place, place, eager, 0)
             if value is None:
@@ -356,7 +349,9 @@ class Slice:
             expr = one_step_back(expr, self.iteration.variable, self.iteration.step)
         return expr
 
-    def _value(self, symbol: Symbol, place: int, use: int, eager: bool, depth: int) -> Expr | None:
+    def _value(
+        self, symbol: typed.Symbol, place: int, use: int, eager: bool, depth: int
+    ) -> typed.Expr | None:
         """What a variable at a place is at the start of the next iteration, for the statement at ``use``."""
         at = next((p for p in range(place - 1, -1, -1) if symbol in self.lines[p].sets), None)
         own = at in self.chosen
@@ -368,7 +363,7 @@ class Slice:
         value = self._followed(at, use, eager, depth) if at is not None and not own else None
         return value if value is not None or not known else _name(symbol)
 
-    def _available(self, symbol: Symbol, place: int, use: int) -> bool:
+    def _available(self, symbol: typed.Symbol, place: int, use: int) -> bool:
         """Whether a variable still has its value of a place when ``use`` runs in the next iteration."""
         if symbol in self.local or symbol in assigned(self.iteration.between):
             return False
@@ -378,13 +373,13 @@ class Slice:
             if at >= place
         )
 
-    def _followed(self, at: int, use: int, eager: bool, depth: int) -> Expr | None:
+    def _followed(self, at: int, use: int, eager: bool, depth: int) -> typed.Expr | None:
         """What the statement at a position set its variable to."""
         line = self.lines[at]
         value = line.value
         if value is None or has_memory(value) or depth == _MAX_DEPTH_OF_SLICES:
             return None
-        change: dict[Symbol, Expr] = {}
+        change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(value):
             replacement = self._value(symbol, at, use, eager, depth + 1)
             if replacement is None:
@@ -394,5 +389,5 @@ class Slice:
         return None if larger_than(value, _MAX_NODES_OF_SLICES) else value
 
 
-def _name(symbol: Symbol) -> Name:
-    return Name(symbol.span, symbol.type, symbol)
+def _name(symbol: typed.Symbol) -> typed.Name:
+    return typed.Name(symbol.span, symbol.type, symbol)

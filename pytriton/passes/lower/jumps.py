@@ -18,42 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Break,
-    Comments,
-    Continue,
-    Declare,
-    DoWhile,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Literal,
-    Name,
-    Remark,
-    Return,
-    Statement,
-    Symbol,
-    Unary,
-    While,
-)
 from pytriton.lang.tree.types import BOOL
 from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import unless_changed
 from pytriton.source import Span
 
-__all__ = ["jumps", "without_returns"]
-
-Loop = For | While | DoWhile
+Loop = typed.For | typed.While | typed.DoWhile
 
 
-def jumps(kernel: KernelDef, _: Context) -> KernelDef:
+def jumps(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``if (c) continue; s`` as ``if (!c) s``, and so on: no jumps but a ``return`` outside of loops."""
     return replace(kernel, body=_body(kernel.body, None, last=True))
 
@@ -61,19 +37,19 @@ def jumps(kernel: KernelDef, _: Context) -> KernelDef:
 # ---------------------------------------------------------------- return
 
 
-def without_returns(body: Body) -> Body:
+def without_returns(body: typed.Body) -> typed.Body:
     """The statements of a kernel with ``if (c) return; s`` as ``if (!c) s``; a return in a loop stays."""
     return _guard(_continuing(body), None)
 
 
-def _continuing(body: Body) -> Body:
+def _continuing(body: typed.Body) -> typed.Body:
     """The body with a ``continue`` for each ``return``, as if it were a loop's."""
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for statement in body:
         match statement:
-            case Return():
-                statement = Continue(statement.span, statement.comments)
-            case If():
+            case typed.Return():
+                statement = typed.Continue(statement.span, statement.comments)
+            case typed.If():
                 then, otherwise = _continuing(statement.then), _continuing(statement.otherwise)
                 statement = replace(statement, then=then, otherwise=otherwise)
             case _:
@@ -82,55 +58,57 @@ def _continuing(body: Body) -> Body:
     return tuple(result)
 
 
-def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
+def _body(body: typed.Body, returned: typed.Symbol | None, *, last: bool = False) -> typed.Body:
     """The statements with the loops in them lowered; those of a loop around them are left.
 
     ``returned`` is the flag to set instead of a return, inside a loop. ``last``: nothing runs after this body.
     """
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for position, statement in enumerate(body):
         blocks = bodies(statement)
-        final = last and bool(blocks) and all(isinstance(after, Remark) for after in body[position + 1 :])
+        final = (
+            last and bool(blocks) and all(isinstance(after, typed.Remark) for after in body[position + 1 :])
+        )
         match statement:
-            case Return() if returned is not None:
+            case typed.Return() if returned is not None:
                 result.append(_set(returned, True, statement.span, statement.comments))
-                result.append(Break(statement.span))
-            case If():
+                result.append(typed.Break(statement.span))
+            case typed.If():
                 then = _body(statement.then, returned, last=final)
                 otherwise = _body(statement.otherwise, returned, last=final)
                 result.append(_if(statement, then, otherwise))
-            case For() | While() | DoWhile():
+            case typed.For() | typed.While() | typed.DoWhile():
                 result += _outer_loop(statement, returned, final)
             case _:
                 result.append(statement)
     return unless_changed(body, result)
 
 
-def _outer_loop(loop: Loop, returned: Symbol | None, final: bool) -> list[Statement]:
+def _outer_loop(loop: Loop, returned: typed.Symbol | None, final: bool) -> list[typed.Statement]:
     """A loop with what follows a return out of it."""
-    if not _contains(loop.body, Return, into_loops=True):
+    if not _contains(loop.body, typed.Return, into_loops=True):
         return _loop(loop, _body(loop.body, returned))
     flag = returned or _flag("returned", loop.span)
     result = _loop(loop, _body(loop.body, flag))
     if returned is None:
-        result.insert(0, Declare(loop.span, flag, _truth(loop.span, False)))
-    leave: Statement = Return(loop.span) if returned is None else Break(loop.span)
+        result.insert(0, typed.Declare(loop.span, flag, _truth(loop.span, False)))
+    leave: typed.Statement = typed.Return(loop.span) if returned is None else typed.Break(loop.span)
     if not final:
-        result.append(If(loop.span, _name(flag, loop.span), (leave,), ()))
+        result.append(typed.If(loop.span, _name(flag, loop.span), (leave,), ()))
     return result
 
 
 # ---------------------------------------------------------------- loops
 
 
-def _loop(loop: Loop, body: Body) -> list[Statement]:
+def _loop(loop: Loop, body: typed.Body) -> list[typed.Statement]:
     """A loop whose body has no jumps of inner loops left."""
-    left = _contains(body, Break)
-    breaks = left or (isinstance(loop, For) and _contains(loop.step, Break))
-    continues = _contains(body, Continue)
-    if isinstance(loop, DoWhile):
-        if not any(not isinstance(statement, Remark) for statement in body):
-            return [While(loop.span, loop.condition, body, loop.comments)]
+    left = _contains(body, typed.Break)
+    breaks = left or (isinstance(loop, typed.For) and _contains(loop.step, typed.Break))
+    continues = _contains(body, typed.Continue)
+    if isinstance(loop, typed.DoWhile):
+        if not any(not isinstance(statement, typed.Remark) for statement in body):
+            return [typed.While(loop.span, loop.condition, body, loop.comments)]
         if constant(loop.condition) == 0 and not breaks and not continues:
             return [*_commented(body, loop.comments)]
     elif not breaks:
@@ -138,59 +116,61 @@ def _loop(loop: Loop, body: Body) -> list[Statement]:
     running = _flag("running", loop.span)
     go = _name(running, loop.span)
     init, condition, step, first = _parts(loop)
-    start: Expr = _truth(loop.span, True)
-    if condition is not None and (isinstance(loop, DoWhile) or has_memory(condition)):
-        step = (*step, Assign(loop.span, running, condition))
+    start: typed.Expr = _truth(loop.span, True)
+    if condition is not None and (isinstance(loop, typed.DoWhile) or has_memory(condition)):
+        step = (*step, typed.Assign(loop.span, running, condition))
         start, condition = (condition if first else start), None
     if continues:
         step = _guard(step, running)
         body = _guard(body, running) + (_guarded_step(step, init, go) if left else step)
     else:
         body = _guard(body + step, running)
-    test = go if condition is None else Binary(loop.span, BOOL, "&&", go, condition)
-    begin = Declare(loop.span, running, start)
-    return [For(loop.span, (*init, begin), test, (), body, loop.comments)]
+    test = go if condition is None else typed.Binary(loop.span, BOOL, "&&", go, condition)
+    begin = typed.Declare(loop.span, running, start)
+    return [typed.For(loop.span, (*init, begin), test, (), body, loop.comments)]
 
 
-def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
+def _parts(loop: Loop) -> tuple[typed.Body, typed.Expr | None, typed.Body, bool]:
     """What runs before the loop, its condition, its step, whether it asks the condition first."""
-    init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
+    init, step = (loop.init, loop.step) if isinstance(loop, typed.For) else ((), ())
     condition = loop.condition
     if condition is not None and constant(condition):
         condition = None
-    return init, condition, step, not isinstance(loop, DoWhile)
+    return init, condition, step, not isinstance(loop, typed.DoWhile)
 
 
-def _guarded_step(step: Body, init: Body, go: Name) -> Body:
+def _guarded_step(step: typed.Body, init: typed.Body, go: typed.Name) -> typed.Body:
     """The step at the end of an iteration that a break may have left."""
-    own = {statement.symbol for statement in init if isinstance(statement, Declare)}
-    acts = any(isinstance(statement, Evaluate) for statement in step) or any(
+    own = {statement.symbol for statement in init if isinstance(statement, typed.Declare)}
+    acts = any(isinstance(statement, typed.Evaluate) for statement in step) or any(
         map(has_memory, expressions(step))
     )
     unseen = assigned(step) <= own and not acts
-    return step if unseen else (If(go.span, go, step, ()),)
+    return step if unseen else (typed.If(go.span, go, step, ()),)
 
 
-def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) -> Body:
+def _guard(
+    body: typed.Body, running: typed.Symbol | None, clears: tuple[typed.Symbol, ...] = ()
+) -> typed.Body:
     """The iteration of a loop with what follows a jump moved out of its way.
 
     A ``break`` clears ``running``; every jump also clears the flags in ``clears``.
     """
-    result: list[Statement] = []
+    result: list[typed.Statement] = []
     for position, statement in enumerate(body):
         following = body[position + 1 :]
         match statement:
-            case Break():
+            case typed.Break():
                 assert running is not None
                 result.append(_set(running, False, statement.span, statement.comments))
                 result += [_set(flag, False, statement.span) for flag in clears]
                 break
-            case Continue():
+            case typed.Continue():
                 if not _silent(statement.comments):
-                    result.append(Remark(statement.span, statement.comments))
+                    result.append(typed.Remark(statement.span, statement.comments))
                 result += [_set(flag, False, statement.span) for flag in clears]
                 break
-            case If() if _contains((statement,), Break | Continue):
+            case typed.If() if _contains((statement,), typed.Break | typed.Continue):
                 result += _guarded_if(statement, following, running, clears)
                 break
             case _:
@@ -199,11 +179,11 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
 
 
 def _guarded_if(
-    statement: If, following: Body, running: Symbol | None, clears: tuple[Symbol, ...]
-) -> Iterator[Statement]:
+    statement: typed.If, following: typed.Body, running: typed.Symbol | None, clears: tuple[typed.Symbol, ...]
+) -> Iterator[typed.Statement]:
     """An ``if`` that may jump, with what follows it in the iteration."""
     then, otherwise = statement.then, statement.otherwise
-    if not any(not isinstance(after, Remark) for after in following):
+    if not any(not isinstance(after, typed.Remark) for after in following):
         following = ()
     elif not _goes_on(then):
         otherwise, following = otherwise + following, ()
@@ -212,32 +192,32 @@ def _guarded_if(
     if not following:
         yield _if(statement, _guard(then, running, clears), _guard(otherwise, running, clears))
         return
-    only_breaks = not _contains((statement,), Continue)
+    only_breaks = not _contains((statement,), typed.Continue)
     flag, inner = running, clears
     if flag is None or not only_breaks:
         flag = _flag("proceed", statement.span)
         inner = (*clears, flag)
-        yield Declare(statement.span, flag, _truth(statement.span, True))
+        yield typed.Declare(statement.span, flag, _truth(statement.span, True))
     yield _if(statement, _guard(then, running, inner), _guard(otherwise, running, inner))
-    yield If(statement.span, _name(flag, statement.span), _guard(following, running, clears), ())
+    yield typed.If(statement.span, _name(flag, statement.span), _guard(following, running, clears), ())
 
 
-def _goes_on(body: Body) -> bool:
+def _goes_on(body: typed.Body) -> bool:
     """Whether the end of a body can be reached."""
     for statement in body:
-        if isinstance(statement, Break | Continue):
+        if isinstance(statement, typed.Break | typed.Continue):
             return False
-        if isinstance(statement, If) and not any(map(_goes_on, (statement.then, statement.otherwise))):
+        if isinstance(statement, typed.If) and not any(map(_goes_on, (statement.then, statement.otherwise))):
             return False
     return True
 
 
-def _contains(body: Body, kind: object, *, into_loops: bool = False) -> bool:
+def _contains(body: typed.Body, kind: object, *, into_loops: bool = False) -> bool:
     """Whether a jump of a kind stands in the body; those of inner loops are lowered already."""
     for statement in body:
         if isinstance(statement, kind):  # type: ignore[arg-type]
             return True
-        inside = isinstance(statement, If) or into_loops
+        inside = isinstance(statement, typed.If) or into_loops
         if inside and any(_contains(inner, kind, into_loops=into_loops) for inner in bodies(statement)):
             return True
     return False
@@ -246,42 +226,42 @@ def _contains(body: Body, kind: object, *, into_loops: bool = False) -> bool:
 # ---------------------------------------------------------------- small parts
 
 
-def _if(statement: If, then: Body, otherwise: Body) -> If:
+def _if(statement: typed.If, then: typed.Body, otherwise: typed.Body) -> typed.If:
     """The ``if`` with other branches, mirrored where only its ``else`` does anything."""
     if then is statement.then and otherwise is statement.otherwise:
         return statement
     if not then and otherwise:
-        refused = Unary(statement.condition.span, BOOL, "!", statement.condition)
+        refused = typed.Unary(statement.condition.span, BOOL, "!", statement.condition)
         return replace(statement, condition=refused, then=otherwise, otherwise=())
     return replace(statement, then=then, otherwise=otherwise)
 
 
-def _with_body(loop: For | While, body: Body) -> For | While:
+def _with_body(loop: typed.For | typed.While, body: typed.Body) -> typed.For | typed.While:
     return loop if body is loop.body else replace(loop, body=body)
 
 
-def _commented(body: Body, comments: Comments) -> Iterator[Statement]:
+def _commented(body: typed.Body, comments: typed.Comments) -> Iterator[typed.Statement]:
     """The statements of a loop that is none, with its comments."""
     if not _silent(comments):
-        yield Remark(body[0].span, comments)
+        yield typed.Remark(body[0].span, comments)
     yield from body
 
 
-def _silent(comments: Comments) -> bool:
+def _silent(comments: typed.Comments) -> bool:
     return not comments.above and not comments.beside
 
 
-def _flag(name: str, span: Span) -> Symbol:
-    return Symbol(name, BOOL, span)
+def _flag(name: str, span: Span) -> typed.Symbol:
+    return typed.Symbol(name, BOOL, span)
 
 
-def _name(flag: Symbol, span: Span) -> Name:
-    return Name(span, BOOL, flag)
+def _name(flag: typed.Symbol, span: Span) -> typed.Name:
+    return typed.Name(span, BOOL, flag)
 
 
-def _truth(span: Span, value: bool) -> Literal:
-    return Literal(span, BOOL, int(value))
+def _truth(span: Span, value: bool) -> typed.Literal:
+    return typed.Literal(span, BOOL, int(value))
 
 
-def _set(flag: Symbol, value: bool, span: Span, comments: Comments | None = None) -> Assign:
-    return Assign(span, flag, _truth(span, value), comments or Comments())
+def _set(flag: typed.Symbol, value: bool, span: Span, comments: typed.Comments | None = None) -> typed.Assign:
+    return typed.Assign(span, flag, _truth(span, value), comments or typed.Comments())

@@ -20,35 +20,8 @@ from collections.abc import Iterator
 from typing import TypeVar, overload
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, scalar_of
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Broadcast,
-    Call,
-    Cast,
-    Constexpr,
-    Declare,
-    Dot,
-    Expand,
-    Expr,
-    Gather,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    Permute,
-    Range,
-    Reduce,
-    Reshape,
-    Select,
-    Size,
-    Statement,
-    Store,
-    Symbol,
-)
 from pytriton.lang.tree.types import (
     BOOL,
     INT,
@@ -66,12 +39,10 @@ from pytriton.lang.tree.walk import expressions, map_body, statements, walk, wit
 from pytriton.passes.analysis.context import Context
 from pytriton.source import Span
 
-__all__ = ["pad"]
-
 _T = TypeVar("_T", bound=Type)
 
 
-def pad(kernel: KernelDef, _: Context) -> KernelDef:
+def pad(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``int r[3] = 0 ... 3`` as a block of 4, with ``in_3``, the mask of its elements; anything else as it is."""
     if not _has_odd(kernel.body) and not _declares_odd(kernel.body):
         return kernel
@@ -80,7 +51,7 @@ def pad(kernel: KernelDef, _: Context) -> KernelDef:
     return replace(kernel, body=(*padding.declarations(), *body))
 
 
-def _has_odd(body: Body) -> bool:
+def _has_odd(body: typed.Body) -> bool:
     """Whether a value in the statements is a block of such a size."""
     for expr in expressions(body):
         for node in walk(expr):
@@ -89,9 +60,9 @@ def _has_odd(body: Body) -> bool:
     return False
 
 
-def _declares_odd(body: Body) -> bool:
+def _declares_odd(body: typed.Body) -> bool:
     return any(
-        isinstance(statement, Declare) and _odd(statement.symbol.type) for statement in statements(body)
+        isinstance(statement, typed.Declare) and _odd(statement.symbol.type) for statement in statements(body)
     )
 
 
@@ -103,15 +74,15 @@ def _odd(type_: Type) -> bool:
     return False
 
 
-def _size(size: int) -> Size:
+def _size(size: int) -> typed.Size:
     """The next power of two, in the names that gave the size."""
     value = 1 << (int(size) - 1).bit_length()
     if value == size:
-        return size if isinstance(size, Size) else Size(size)
-    expr = size.expr if isinstance(size, Size) else None
-    if expr is None or not any(isinstance(node, Constexpr) for node in walk(expr)):
-        return Size(value)
-    return Size(value, Call(expr.span, INT, "next_power_of_2", (expr,)))
+        return size if isinstance(size, typed.Size) else typed.Size(size)
+    expr = size.expr if isinstance(size, typed.Size) else None
+    if expr is None or not any(isinstance(node, typed.Constexpr) for node in walk(expr)):
+        return typed.Size(value)
+    return typed.Size(value, typed.Call(expr.span, INT, "next_power_of_2", (expr,)))
 
 
 def _type(type_: _T) -> _T | BlockType:
@@ -124,41 +95,43 @@ def _type(type_: _T) -> _T | BlockType:
 class _Padding:
     """Pads one kernel."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self.span = kernel.span
-        self._symbols: dict[Symbol, Symbol] = {}
-        self._inside: dict[str, Declare] = {}
-        self._values: dict[Symbol, list[Expr | None]] = {}  # everything that each variable is ever assigned
+        self._symbols: dict[typed.Symbol, typed.Symbol] = {}
+        self._inside: dict[str, typed.Declare] = {}
+        self._values: dict[
+            typed.Symbol, list[typed.Expr | None]
+        ] = {}  # everything that each variable is ever assigned
         for statement in statements(kernel.body):
-            if isinstance(statement, Declare | Assign):
+            if isinstance(statement, typed.Declare | typed.Assign):
                 self._values.setdefault(statement.symbol, []).append(statement.value)
         self._masks = {symbol for access in _accesses(kernel.body) for symbol in _mask_names(*access)}
 
-    def declarations(self) -> Body:
+    def declarations(self) -> typed.Body:
         """The masks that tell the elements from the padding."""
         return tuple(self._inside.values())
 
     # ---------------------------------------------------------------- statements
 
-    def statement(self, statement: Statement) -> Statement:
+    def statement(self, statement: typed.Statement) -> typed.Statement:
         """The statement padded, when the blocks inside it have been."""
         match statement:
-            case Declare(symbol=symbol, value=value):
+            case typed.Declare(symbol=symbol, value=value):
                 new = None if value is None else self._value(symbol, value)
                 return replace(statement, symbol=self._symbol(symbol), value=new)
-            case Assign(symbol=symbol, value=value):
+            case typed.Assign(symbol=symbol, value=value):
                 return replace(statement, symbol=self._symbol(symbol), value=self._value(symbol, value))
-            case Store(pointer=pointer, value=value, mask=mask):
+            case typed.Store(pointer=pointer, value=value, mask=mask):
                 masked = self._mask(mask, pointer)
                 return replace(statement, pointer=self.expr(pointer), value=self.expr(value), mask=masked)
             case _:
                 return with_expressions(statement, self.expr)
 
-    def _value(self, symbol: Symbol, value: Expr) -> Expr:
+    def _value(self, symbol: typed.Symbol, value: typed.Expr) -> typed.Expr:
         """What a variable is assigned; of one that serves as a mask, less the padding."""
         return self._mask(value, value) if symbol in self._masks else self.expr(value)
 
-    def _symbol(self, symbol: Symbol) -> Symbol:
+    def _symbol(self, symbol: typed.Symbol) -> typed.Symbol:
         """The variable with its padded type."""
         if not _odd(symbol.type):
             return symbol
@@ -168,40 +141,42 @@ class _Padding:
 
     # ---------------------------------------------------------------- expressions
 
-    def expr(self, expr: Expr) -> Expr:
+    def expr(self, expr: typed.Expr) -> typed.Expr:
         """The expression padded: right wherever the mask of its axes holds."""
         match expr:
-            case Name(symbol=symbol):
+            case typed.Name(symbol=symbol):
                 new = self._symbol(symbol)
-                return expr if new is symbol else Name(expr.span, new.type, new)
-            case Range():
+                return expr if new is symbol else typed.Name(expr.span, new.type, new)
+            case typed.Range():
                 return replace(expr, type=_type(expr.type))
-            case Load(pointer=pointer, mask=mask, other=other):
+            case typed.Load(pointer=pointer, mask=mask, other=other):
                 return self._load(expr, self.expr(pointer), self._mask(mask, pointer), other)
-            case Atomic(mask=mask):
+            case typed.Atomic(mask=mask):
                 bare = with_children(replace(expr, mask=None), self.expr)
                 return replace(bare, type=_type(expr.type), mask=self._mask(mask, expr.pointer))
-            case Reduce(operand=operand, operator=operator, axis=axis):
+            case typed.Reduce(operand=operand, operator=operator, axis=axis):
                 inner = self._filled(operand, axis, _neutral(operator, operand))
                 return replace(expr, type=_type(expr.type), operand=inner)
-            case Dot(left=left, right=right):
+            case typed.Dot(left=left, right=right):
                 zero = _neutral("+", left)
                 first, second = self._filled(left, 1, zero), self._filled(right, 0, zero)
                 return replace(expr, type=_type(expr.type), left=first, right=second)
-            case Reshape():
+            case typed.Reshape():
                 return self._reshape(expr)
             case _:
                 changed = with_children(expr, self.expr)
                 return replace(changed, type=_type(changed.type)) if _odd(changed.type) else changed
 
-    def _load(self, load: Load, pointer: Expr, mask: Expr | None, other: Expr | None) -> Load:
+    def _load(
+        self, load: typed.Load, pointer: typed.Expr, mask: typed.Expr | None, other: typed.Expr | None
+    ) -> typed.Load:
         if other is not None:
             other = self.expr(other)
         elif mask is not None and isinstance(element := element_of(load.type), ScalarType):
-            other = Literal(load.span, element, 0)
+            other = typed.Literal(load.span, element, 0)
         return replace(load, type=_type(load.type), pointer=pointer, mask=mask, other=other)
 
-    def _reshape(self, expr: Reshape) -> Expr:
+    def _reshape(self, expr: typed.Reshape) -> typed.Expr:
         """The elements in row-major order in another shape."""
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         operand = self.expr(expr.operand)
@@ -212,25 +187,27 @@ class _Padding:
         carried: ScalarType | PointerType = element
         if not isinstance(element, ScalarType) or element == BOOL:
             carried = INT if element == BOOL else LONG  # a gather moves numbers
-            operand = Cast(expr.span, with_element(carried, shape_of(operand.type)), operand)
+            operand = typed.Cast(expr.span, with_element(carried, shape_of(operand.type)), operand)
         source, target = tuple(map(int, have)), tuple(map(int, want))
-        flat = Reshape(expr.span, _flat(carried, math.prod(shape_of(operand.type))), operand)
+        flat = typed.Reshape(expr.span, _flat(carried, math.prod(shape_of(operand.type))), operand)
         index = _moved(source, target, expr.span)
-        gathered: Expr = Gather(expr.span, with_element(carried, shape_of(index.type)), flat, index)
+        gathered: typed.Expr = typed.Gather(
+            expr.span, with_element(carried, shape_of(index.type)), flat, index
+        )
         shape = tuple(map(_size, want))
         if len(shape) > 1:
-            gathered = Reshape(expr.span, with_element(carried, shape), gathered)
+            gathered = typed.Reshape(expr.span, with_element(carried, shape), gathered)
         if carried != element:
-            gathered = Cast(expr.span, with_element(element, shape), gathered)
+            gathered = typed.Cast(expr.span, with_element(element, shape), gathered)
         return gathered
 
     # ---------------------------------------------------------------- masks
 
     @overload
-    def _mask(self, mask: Expr, pointer: Expr) -> Expr: ...
+    def _mask(self, mask: typed.Expr, pointer: typed.Expr) -> typed.Expr: ...
     @overload
-    def _mask(self, mask: Expr | None, pointer: Expr) -> Expr | None: ...
-    def _mask(self, mask: Expr | None, pointer: Expr) -> Expr | None:
+    def _mask(self, mask: typed.Expr | None, pointer: typed.Expr) -> typed.Expr | None: ...
+    def _mask(self, mask: typed.Expr | None, pointer: typed.Expr) -> typed.Expr | None:
         """The mask of an access through a block of pointers, less the padding."""
         padded = None if mask is None else self.expr(mask)
         shape = shape_of(pointer.type)
@@ -242,98 +219,102 @@ class _Padding:
                 padded = inside if padded is None else _both(padded, inside)
         return padded
 
-    def _filled(self, operand: Expr, axis: int, neutral: Literal) -> Expr:
+    def _filled(self, operand: typed.Expr, axis: int, neutral: typed.Literal) -> typed.Expr:
         """The operand with a number in the padding along an axis."""
         padded, shape = self.expr(operand), shape_of(operand.type)
         if not shape[axis] & (shape[axis] - 1) or (neutral.value == 0 and self._zero(operand)):
             return padded
         inside = self._along(shape[axis], axis, len(shape))
-        return Select(operand.span, padded.type, inside, padded, neutral)
+        return typed.Select(operand.span, padded.type, inside, padded, neutral)
 
-    def _zero(self, expr: Expr, assumed: frozenset[Symbol] = frozenset()) -> bool:
+    def _zero(self, expr: typed.Expr, assumed: frozenset[typed.Symbol] = frozenset()) -> bool:
         """Whether the padding of a block holds zeros, as loads put them there and masks are false there.
 
         A variable does if all that it is ever assigned does, under the assumption that it did before.
         """
         match expr:
-            case Name(symbol=symbol):
+            case typed.Name(symbol=symbol):
                 if symbol in self._masks or symbol in assumed:
                     return True
                 values = self._values.get(symbol, [None])
                 return all(value and self._zero(value, assumed | {symbol}) for value in values)
-            case Load(other=other):
+            case typed.Load(other=other):
                 return other is None or constant(_scalar(other)) == 0
-            case Select(condition=condition, no=no):
+            case typed.Select(condition=condition, no=no):
                 shape = shape_of(expr.type)
                 masked = bool(self._masks.intersection(_mask_names(condition, shape)))
                 return masked and constant(_scalar(no)) == 0
-            case Binary(operator="+" | "-" | "*", left=left, right=right):
+            case typed.Binary(operator="+" | "-" | "*", left=left, right=right):
                 same = shape_of(left.type) == shape_of(right.type)
                 return same and self._zero(left, assumed) and self._zero(right, assumed)
-            case Cast(operand=operand) if scalar_of(operand.type) is not None:
+            case typed.Cast(operand=operand) if scalar_of(operand.type) is not None:
                 return self._zero(operand, assumed)
-            case Permute(operand=operand):
+            case typed.Permute(operand=operand):
                 return self._zero(operand, assumed)
             case _:
                 return False
 
-    def _along(self, size: int, axis: int, rank: int) -> Expr:
+    def _along(self, size: int, axis: int, rank: int) -> typed.Expr:
         """Where an axis of a block holds elements, with the rank of the block."""
         declared = self._inside_of(size)
         type_ = declared.symbol.type
-        name = Name(self.span, type_, declared.symbol)
+        name = typed.Name(self.span, type_, declared.symbol)
         if rank == 1:
             return name
         axes = tuple(place != axis for place in range(rank))
         shape = tuple(1 if new else shape_of(type_)[0] for new in axes)
-        return Expand(self.span, BlockType(BOOL, shape), name, axes)
+        return typed.Expand(self.span, BlockType(BOOL, shape), name, axes)
 
-    def _inside_of(self, size: int) -> Declare:
+    def _inside_of(self, size: int) -> typed.Declare:
         """The declaration ``in_TN = range < TN`` for a size."""
-        expr = size.expr if isinstance(size, Size) else None
-        bound: Expr = Literal(self.span, INT, int(size)) if expr is None else expr
-        spelled = bound.name if isinstance(bound, Constexpr) else str(int(size))
+        expr = size.expr if isinstance(size, typed.Size) else None
+        bound: typed.Expr = typed.Literal(self.span, INT, int(size)) if expr is None else expr
+        spelled = bound.name if isinstance(bound, typed.Constexpr) else str(int(size))
         if spelled not in self._inside:
             padded = (_size(size),)
-            elements = Range(self.span, BlockType(INT, padded), Literal(self.span, INT, 0), bound)
+            elements = typed.Range(self.span, BlockType(INT, padded), typed.Literal(self.span, INT, 0), bound)
             type_ = BlockType(BOOL, padded)
-            symbol = Symbol(f"in_{spelled}", type_, self.span)
-            self._inside[spelled] = Declare(self.span, symbol, Binary(self.span, type_, "<", elements, bound))
+            symbol = typed.Symbol(f"in_{spelled}", type_, self.span)
+            self._inside[spelled] = typed.Declare(
+                self.span, symbol, typed.Binary(self.span, type_, "<", elements, bound)
+            )
         return self._inside[spelled]
 
 
-def _accesses(body: Body) -> Iterator[tuple[Expr, tuple[int, ...]]]:
+def _accesses(body: typed.Body) -> Iterator[tuple[typed.Expr, tuple[int, ...]]]:
     """Every mask and the shape of the pointers that it is for."""
     for statement in statements(body):
-        if isinstance(statement, Store) and statement.mask is not None:
+        if isinstance(statement, typed.Store) and statement.mask is not None:
             yield statement.mask, shape_of(statement.pointer.type)
     for expr in expressions(body):
         for node in walk(expr):
-            if isinstance(node, Load | Atomic) and node.mask is not None:
+            if isinstance(node, typed.Load | typed.Atomic) and node.mask is not None:
                 yield node.mask, shape_of(node.pointer.type)
 
 
-def _mask_names(mask: Expr, shape: tuple[int, ...]) -> Iterator[Symbol]:
+def _mask_names(mask: typed.Expr, shape: tuple[int, ...]) -> Iterator[typed.Symbol]:
     """The variables of that shape that a mask is, or is the conjunction of."""
     match mask:
-        case Name(symbol=symbol) if shape_of(mask.type) == shape and any(size & (size - 1) for size in shape):
+        case typed.Name(symbol=symbol) if shape_of(mask.type) == shape and any(
+            size & (size - 1) for size in shape
+        ):
             yield symbol
-        case Binary(operator="&&", left=left, right=right):
+        case typed.Binary(operator="&&", left=left, right=right):
             yield from _mask_names(left, shape)
             yield from _mask_names(right, shape)
 
 
-def _both(mask: Expr, inside: Expr) -> Expr:
+def _both(mask: typed.Expr, inside: typed.Expr) -> typed.Expr:
     shape = broadcast_shapes(shape_of(mask.type), shape_of(inside.type))
     assert shape is not None
-    return Binary(mask.span, with_element(BOOL, shape), "&&", mask, inside)
+    return typed.Binary(mask.span, with_element(BOOL, shape), "&&", mask, inside)
 
 
-def _scalar(expr: Expr) -> Expr:
-    return expr.operand if isinstance(expr, Broadcast) else expr
+def _scalar(expr: typed.Expr) -> typed.Expr:
+    return expr.operand if isinstance(expr, typed.Broadcast) else expr
 
 
-def _neutral(operator: str, operand: Expr) -> Literal:
+def _neutral(operator: str, operand: typed.Expr) -> typed.Literal:
     """The number that does not change a sum, a maximum or a minimum."""
     element = element_of(operand.type)
     assert isinstance(element, ScalarType)
@@ -344,38 +325,44 @@ def _neutral(operator: str, operand: Expr) -> Literal:
         span = element.bits - (element.kind == "int")
         lowest = -(1 << span) if element.kind == "int" else 0
         value = lowest if operator == "max" else (1 << span) - 1
-    return Literal(operand.span, element, value)
+    return typed.Literal(operand.span, element, value)
 
 
 # ---------------------------------------------------------------- changes of shape
 
 
 def _flat(element: ScalarType | PointerType, count: int) -> BlockType:
-    return BlockType(element, (Size(count),))
+    return BlockType(element, (typed.Size(count),))
 
 
-def _moved(source: tuple[int, ...], target: tuple[int, ...], span: Span) -> Expr:
+def _moved(source: tuple[int, ...], target: tuple[int, ...], span: Span) -> typed.Expr:
     """For each place of the padded target, in order, the place in the padded source that its element comes from."""
     padded_source, padded_target = tuple(map(_size, source)), tuple(map(_size, target))
     count = math.prod(padded_target)
     type_ = _flat(INT, count)
 
-    def operation(operator: str, left: Expr, right: int) -> Expr:
-        return Binary(span, type_, operator, left, Literal(span, INT, right)) if right != 1 else left
+    def operation(operator: str, left: typed.Expr, right: int) -> typed.Expr:
+        return (
+            typed.Binary(span, type_, operator, left, typed.Literal(span, INT, right)) if right != 1 else left
+        )
 
-    def relocate(place: Expr, from_: tuple[int, ...], sizes: tuple[int, ...], to: tuple[int, ...]) -> Expr:
+    def relocate(
+        place: typed.Expr, from_: tuple[int, ...], sizes: tuple[int, ...], to: tuple[int, ...]
+    ) -> typed.Expr:
         """A place counted by the strides of ``from_`` counted by those of ``to``, axis by axis."""
-        total: Expr | None = None
+        total: typed.Expr | None = None
         for axis, size in enumerate(sizes):
             digit = operation("/", place, math.prod(from_[axis + 1 :]))
-            digit = digit if axis == 0 else Binary(span, type_, "%", digit, Literal(span, INT, size))
+            digit = (
+                digit if axis == 0 else typed.Binary(span, type_, "%", digit, typed.Literal(span, INT, size))
+            )
             term = operation("*", digit, math.prod(to[axis + 1 :]))
-            total = term if total is None else Binary(span, type_, "+", total, term)
+            total = term if total is None else typed.Binary(span, type_, "+", total, term)
         assert total is not None
         return total
 
-    places = Range(span, type_, Literal(span, INT, 0), Literal(span, INT, count))
+    places = typed.Range(span, type_, typed.Literal(span, INT, 0), typed.Literal(span, INT, count))
     element = relocate(places, padded_target, padded_target, target)
     place = relocate(element, source, source, padded_source)
-    last = Literal(span, INT, math.prod(padded_source) - 1)
-    return Binary(span, type_, "&", place, last)
+    last = typed.Literal(span, INT, math.prod(padded_source) - 1)
+    return typed.Binary(span, type_, "&", place, last)

@@ -14,24 +14,8 @@ fewer are too narrow, and 32 where the inner size is widened (emit/operators.py)
 from __future__ import annotations
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import convert, has_product, min_depth, padded, scalar_of
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Declare,
-    Dot,
-    Expand,
-    Expr,
-    KernelDef,
-    Load,
-    Name,
-    Reduce,
-    Statement,
-    Store,
-    Symbol,
-)
 from pytriton.lang.tree.types import DOUBLE, BlockType, ScalarType, broadcast_shapes, element_of, shape_of
 from pytriton.lang.tree.walk import children, inside, kinds, map_body, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
@@ -44,67 +28,71 @@ from pytriton.passes.analysis.queries import assignments, multiplies
 # product's own type and shape; a converted one (a half accumulator that rounds at each step) is left alone.
 
 
-def accumulate(kernel: KernelDef, _: Context) -> KernelDef:
+def accumulate(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``c = c + a @ b`` as ``c = dot(a, b, c)``: the kernel with its sums of products in one."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _statement(statement: Statement) -> Statement:
-    if Dot in inside(statement).kinds and isinstance(statement, Assign | Declare | Store):
+def _statement(statement: typed.Statement) -> typed.Statement:
+    if typed.Dot in inside(statement).kinds and isinstance(
+        statement, typed.Assign | typed.Declare | typed.Store
+    ):
         assert statement.value is not None
         value = _accumulated(statement.value)
         return statement if value is statement.value else replace(statement, value=value)
     return statement
 
 
-def _accumulated(expr: Expr) -> Expr:
+def _accumulated(expr: typed.Expr) -> typed.Expr:
     match expr:
-        case Cast(operand=operand):
+        case typed.Cast(operand=operand):
             inner = _accumulated(operand)
             return expr if inner is operand else replace(expr, operand=inner)
-        case Binary(operator="+", left=left, right=right):
+        case typed.Binary(operator="+", left=left, right=right):
             for product, other in ((right, left), (left, right)):
-                if not isinstance(product, Dot) or product.accumulator is not None:
+                if not isinstance(product, typed.Dot) or product.accumulator is not None:
                     continue
                 if len(shape_of(product.type)) > 2:
                     continue  # the accumulator would have to be permuted too
-                if other.type == expr.type == product.type and not isinstance(other, Cast):
+                if other.type == expr.type == product.type and not isinstance(other, typed.Cast):
                     return replace(product, accumulator=_accumulated(other))
     return expr
 
 
-_Values = dict[Symbol, list[Expr]]
+_Values = dict[typed.Symbol, list[typed.Expr]]
 
 
-def products(kernel: KernelDef, _: Context) -> KernelDef:
+def products(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``a @ b`` as sums of elements where Triton has no such product; products of double as it takes them."""
     if not multiplies(kernel.body):
         return kernel
     values: _Values = {}
     for symbol, value in assignments(kernel.body):
         values.setdefault(symbol, []).append(value)
-    body = map_expressions(kernel.body, lambda expr: _changed(expr, values) if Dot in kinds(expr) else expr)
+    body = map_expressions(
+        kernel.body, lambda expr: _changed(expr, values) if typed.Dot in kinds(expr) else expr
+    )
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _changed(expr: Expr, values: _Values) -> Expr:
+def _changed(expr: typed.Expr, values: _Values) -> typed.Expr:
     expr = with_children(expr, lambda child: _changed(child, values))
-    if not isinstance(expr, Dot):
+    if not isinstance(expr, typed.Dot):
         return expr
     if not has_product(expr):
         return _summed(expr)
     return _cut_from_loads(expr, values) if scalar_of(expr.type) == DOUBLE else expr
 
 
-def _cut_from_loads(product: Dot, values: _Values) -> Dot:
+def _cut_from_loads(product: typed.Dot, values: _Values) -> typed.Dot:
     """A product of double that Triton does not refuse for the loads that feed it."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < min_depth(DOUBLE) else 16
 
-    def operand(expr: Expr) -> Expr:
+    def operand(expr: typed.Expr) -> typed.Expr:
         narrow = _narrowest_load(expr, values) <= refused
-        return Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
+        return typed.Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
 
     left, right = operand(product.left), operand(product.right)
     if left is product.left and right is product.right:
@@ -112,29 +100,29 @@ def _cut_from_loads(product: Dot, values: _Values) -> Dot:
     return replace(product, left=left, right=right)
 
 
-def _narrowest_load(expr: Expr, values: _Values) -> int:
+def _narrowest_load(expr: typed.Expr, values: _Values) -> int:
     """The bits of an element of the narrowest block that was loaded for a value, or for an address of it.
 
     ``values``: all that each variable is ever assigned.
     """
     narrowest = 64
-    seen: set[Symbol] = set()
+    seen: set[typed.Symbol] = set()
     pending = [expr]
     while pending:
         node = pending.pop()
-        if isinstance(node, Reduce | Dot):
+        if isinstance(node, typed.Reduce | typed.Dot):
             continue  # Triton does not look through these
-        if isinstance(node, Name) and node.symbol not in seen:
+        if isinstance(node, typed.Name) and node.symbol not in seen:
             seen.add(node.symbol)
             pending += values.get(node.symbol, ())
-        if isinstance(node, Load) and isinstance(node.type, BlockType):
+        if isinstance(node, typed.Load) and isinstance(node.type, BlockType):
             element = node.type.element
             narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
         pending += children(node)
     return narrowest
 
 
-def _summed(expr: Dot) -> Expr:
+def _summed(expr: typed.Dot) -> typed.Expr:
     element = element_of(expr.type)
     assert isinstance(element, ScalarType)
     batch = (False,) * (len(shape_of(expr.type)) - 2)
@@ -143,13 +131,13 @@ def _summed(expr: Dot) -> Expr:
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     assert shape is not None
     # Triton 3.6: in the other order it becomes a product of matrices again, one without batch axes.
-    elements = Binary(expr.span, BlockType(element, shape), "*", right, left)
-    return Reduce(expr.span, expr.type, "+", elements, 1)
+    elements = typed.Binary(expr.span, BlockType(element, shape), "*", right, left)
+    return typed.Reduce(expr.span, expr.type, "+", elements, 1)
 
 
-def _expanded(operand: Expr, axes: tuple[bool, ...]) -> Expand:
+def _expanded(operand: typed.Expr, axes: tuple[bool, ...]) -> typed.Expand:
     """The operand with new axes of size 1 where ``axes`` says True."""
     sizes = iter(shape_of(operand.type))
     shape = tuple(1 if new else next(sizes) for new in axes)
     element = element_of(operand.type)
-    return Expand(operand.span, BlockType(element, shape), operand, axes)
+    return typed.Expand(operand.span, BlockType(element, shape), operand, axes)

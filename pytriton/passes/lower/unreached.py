@@ -15,32 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Call,
-    Cast,
-    Constexpr,
-    Declare,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    RangeLoop,
-    Remark,
-    Return,
-    Select,
-    Statement,
-    Symbol,
-    Unary,
-    While,
-)
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
 from pytriton.lang.tree.walk import assigned, children, names, plain_values, statements, with_children
 from pytriton.passes.analysis.affine import Affine, combine
@@ -60,7 +36,7 @@ from pytriton.passes.analysis.queries import acts, assignments, unless_changed
 # unreached.py.
 
 
-Known = dict[Symbol, int]  # the number of a variable's value; of none that was never assigned
+Known = dict[typed.Symbol, int]  # the number of a variable's value; of none that was never assigned
 
 _COMMUTATIVE = frozenset(("*", "&", "|", "^", "==", "!=", "&&", "||"))
 _REFLEXIVE = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "^": 0}
@@ -87,7 +63,7 @@ class Numbering:
         """The number of a value of which nothing is known."""
         return self._number("new", len(self._numbers))
 
-    def either(self, place: int, symbol: Symbol) -> int:
+    def either(self, place: int, symbol: typed.Symbol) -> int:
         """The number of a variable's value at a place to which several ways lead; ``place`` is a new number."""
         return self._number("either", place, symbol)
 
@@ -98,12 +74,12 @@ class Numbering:
         """The value with this number, where that is known."""
         return self._constants.get(number)
 
-    def of(self, expr: Expr, known: Known) -> int:
+    def of(self, expr: typed.Expr, known: Known) -> int:
         """The number of an expression's value, where the variables have those of ``known``."""
         match expr:
-            case Name(symbol=symbol) if symbol.value is None:
+            case typed.Name(symbol=symbol) if symbol.value is None:
                 return self.value_of(symbol, known)
-            case Literal() | Constexpr() | Name():
+            case typed.Literal() | typed.Constexpr() | typed.Name():
                 value = constant(expr)
                 return self._atom(expr) if value is None else self._literal(value, expr)
             case _:
@@ -113,25 +89,25 @@ class Numbering:
                 self.late |= number in self._constants and any(b not in self._constants for b in below)
                 return number
 
-    def value_of(self, symbol: Symbol, known: Known) -> int:
+    def value_of(self, symbol: typed.Symbol, known: Known) -> int:
         """The number of a variable's value."""
         return known[symbol] if symbol in known else self._number("variable", symbol)
 
-    def _literal(self, value: int | float, expr: Expr) -> int:
+    def _literal(self, value: int | float, expr: typed.Expr) -> int:
         known = self._number("constant", repr(value), expr.type)
         self._constants[known] = value
         if isinstance(value, int) and _bits(expr):
             self._sums[known] = Affine.constant(value).modulo(1 << _bits(expr))
         return known
 
-    def _atom(self, expr: Expr) -> int:
+    def _atom(self, expr: typed.Expr) -> int:
         return self._number("atom", id(type(expr)), expr.type, plain_values(expr))
 
-    def _folded(self, expr: Expr, below: list[int]) -> int | None:
+    def _folded(self, expr: typed.Expr, below: list[int]) -> int | None:
         """The number of an operation whose operands, or the likeness of them, decide it."""
         values = [self._constants.get(number) for number in below]
         match expr:
-            case Binary(operator=operator):
+            case typed.Binary(operator=operator):
                 if _exact(expr.left) and below[0] == below[1] and operator in _REFLEXIVE:
                     return self._truth(_REFLEXIVE[operator], expr)
                 if operator in _ABSORBING and 0 in values and _exact(expr.left):
@@ -140,23 +116,25 @@ class Numbering:
                     return self._truth(1, expr)
                 if operator in "&|" and below[0] == below[1] and expr.type == expr.left.type:
                     return below[0]
-            case Select():
+            case typed.Select():
                 taken = below[1] if below[1] == below[2] or values[0] else below[2]
                 if (below[1] == below[2] or values[0] is not None) and _alike(expr):
                     return taken
-            case Cast(operand=operand) if expr.type == operand.type:
+            case typed.Cast(operand=operand) if expr.type == operand.type:
                 return below[0]
         if below and None not in values and isinstance(expr.type, ScalarType):
-            literals = iter([Literal(c.span, c.type, v) for c, v in zip(children(expr), values, strict=True)])  # type: ignore[arg-type]
+            literals = iter(
+                [typed.Literal(c.span, c.type, v) for c, v in zip(children(expr), values, strict=True)]
+            )  # type: ignore[arg-type]
             value = constant(with_children(expr, lambda _: next(literals)))
             if value is not None:
                 return self._literal(value, expr)
         return None
 
-    def _truth(self, value: int, expr: Expr) -> int | None:
+    def _truth(self, value: int, expr: typed.Expr) -> int | None:
         return self._literal(value, expr) if isinstance(expr.type, ScalarType) else None
 
-    def _operation(self, expr: Expr, below: list[int]) -> int:
+    def _operation(self, expr: typed.Expr, below: list[int]) -> int:
         total = self._sum(expr, below)
         if total is not None:
             if not total.terms:
@@ -167,20 +145,22 @@ class Numbering:
             known = self._number("sum", expr.type, total.key)
             self._sums[known] = total
             return known
-        if isinstance(expr, Atomic) or (isinstance(expr, Call) and expr.function in ("barrier", "printf")):
+        if isinstance(expr, typed.Atomic) or (
+            isinstance(expr, typed.Call) and expr.function in ("barrier", "printf")
+        ):
             self.written()
             return self.new()
-        moment = self._moment if isinstance(expr, Load) else None
+        moment = self._moment if isinstance(expr, typed.Load) else None
         operands = tuple(below)
-        if isinstance(expr, Binary) and (expr.operator in _COMMUTATIVE or expr.operator == "+"):
+        if isinstance(expr, typed.Binary) and (expr.operator in _COMMUTATIVE or expr.operator == "+"):
             operands = tuple(sorted(below))
         elements = tuple(child.type for child in children(expr))
         return self._number(type(expr), expr.type, plain_values(expr), operands, elements, moment)
 
-    def _sum(self, expr: Expr, below: list[int]) -> Affine | None:
+    def _sum(self, expr: typed.Expr, below: list[int]) -> Affine | None:
         """An integer as a sum of numbered values, modulo its width."""
         bits = _bits(expr)
-        if not bits or not isinstance(expr, Unary | Binary) or not _alike(expr):
+        if not bits or not isinstance(expr, typed.Unary | typed.Binary) or not _alike(expr):
             return None
         operands = [self._sums.get(number) or Affine.symbol(number) for number in below]
         total = None
@@ -196,25 +176,25 @@ class Numbering:
         return None if total is None else total.modulo(1 << bits)
 
 
-def _bits(expr: Expr) -> int:
+def _bits(expr: typed.Expr) -> int:
     """The width of a single integer, in which it wraps; 0 for any other value."""
     return expr.type.bits if isinstance(expr.type, ScalarType) and expr.type.is_integer else 0
 
 
-def _alike(expr: Expr) -> bool:
+def _alike(expr: typed.Expr) -> bool:
     """Whether the operands, of a choice those to choose from, have the type of the whole."""
-    operands = (expr.yes, expr.no) if isinstance(expr, Select) else children(expr)
+    operands = (expr.yes, expr.no) if isinstance(expr, typed.Select) else children(expr)
     return all(operand.type == expr.type for operand in operands)
 
 
-def _signed(number: int, expr: Expr) -> int:
+def _signed(number: int, expr: typed.Expr) -> int:
     """The value that these bits are in the expression's type."""
     assert isinstance(expr.type, ScalarType)
     bits = expr.type.bits
     return number - (1 << bits) if expr.type.signed and number >> (bits - 1) else number
 
 
-def _exact(expr: Expr) -> bool:
+def _exact(expr: typed.Expr) -> bool:
     """Whether a value of this type equals itself: all do but floats."""
     element = element_of(expr.type)
     return isinstance(element, PointerType) or not element.is_float
@@ -224,7 +204,7 @@ _MAX_VISITS = 2000  # statements looked at before loops are taken to change all 
 
 
 # Triton 3.6: fails on accesses in code that is never entered.
-def unreached(kernel: KernelDef, _: Context) -> KernelDef:
+def unreached(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """The kernel without the loops and the branches that never run."""
     deciding = _deciding(kernel.body)
     if deciding is None:
@@ -233,19 +213,19 @@ def unreached(kernel: KernelDef, _: Context) -> KernelDef:
     return kernel if body is kernel.body else remove_unread(kernel, replace(kernel, body=body))
 
 
-def _deciding(body: Body) -> set[Symbol] | None:
+def _deciding(body: typed.Body) -> set[typed.Symbol] | None:
     """The variables on which a branch or a loop hangs, and those that they are computed from; None without any."""
     pending = [
         statement.condition
         for statement in statements(body)
-        if isinstance(statement, If | While | For) and statement.condition is not None
+        if isinstance(statement, typed.If | typed.While | typed.For) and statement.condition is not None
     ]
     if not pending:
         return None
-    values: dict[Symbol, list[Expr]] = {}
+    values: dict[typed.Symbol, list[typed.Expr]] = {}
     for symbol, value in assignments(body):
         values.setdefault(symbol, []).append(value)
-    deciding: set[Symbol] = set()
+    deciding: set[typed.Symbol] = set()
     while pending:
         new = names(pending.pop()) - deciding
         deciding |= new
@@ -255,41 +235,43 @@ def _deciding(body: Body) -> set[Symbol] | None:
 
 
 class _Reached:
-    def __init__(self, deciding: set[Symbol]) -> None:
+    def __init__(self, deciding: set[typed.Symbol]) -> None:
         self._visits = _MAX_VISITS
         self._deciding = deciding
         self._numbering = Numbering()
-        self._late: set[Symbol] = set()  # variables that may hold constants which Triton finds out late
+        self._late: set[typed.Symbol] = set()  # variables that may hold constants which Triton finds out late
 
-    def body(self, body: Body, known: Known, *, inside: bool) -> Body:
+    def body(self, body: typed.Body, known: Known, *, inside: bool) -> typed.Body:
         """What may run of the statements; ``known`` becomes what is known after them."""
-        result: list[Statement] = []
+        result: list[typed.Statement] = []
         self._visits -= len(body)
         for statement in body:
             match statement:
-                case Declare(symbol=symbol) | Assign(symbol=symbol):
+                case typed.Declare(symbol=symbol) | typed.Assign(symbol=symbol):
                     self._learn(known, symbol, statement.value)
                     result.append(statement)
-                case If():
+                case typed.If():
                     left = self._if(statement, known, inside=inside)
                     result += left
-                    if left and isinstance(left[-1], Return):
+                    if left and isinstance(left[-1], typed.Return):
                         break  # a branch that is always taken: nothing after it runs
-                case While() | For() | RangeLoop():
+                case typed.While() | typed.For() | typed.RangeLoop():
                     result += self._loop(statement, known, inside=inside)
                 case _:
                     self._numbering.written()
                     result.append(statement)
         return unless_changed(body, result)
 
-    def _if(self, statement: If, known: Known, *, inside: bool) -> Body:
+    def _if(self, statement: typed.If, known: Known, *, inside: bool) -> typed.Body:
         decided = self._decided(statement.condition, known)
         if decided is not None and (
             self._numbering.late or (inside and constant(statement.condition) is None)
         ):
             taken = statement.then if decided else statement.otherwise
             comments = statement.comments
-            above: Body = (Remark(statement.span, comments),) if comments.above or comments.beside else ()
+            above: typed.Body = (
+                (typed.Remark(statement.span, comments),) if comments.above or comments.beside else ()
+            )
             return above + self.body(taken, known, inside=inside)
         other = dict(known)
         then = self.body(statement.then, known, inside=inside)
@@ -299,26 +281,32 @@ class _Reached:
             return (statement,)
         return (replace(statement, then=then, otherwise=otherwise),)
 
-    def _loop(self, loop: While | For | RangeLoop, known: Known, *, inside: bool) -> Body:
-        init: Body = ()
-        step: Body = ()
-        if isinstance(loop, For):
+    def _loop(
+        self, loop: typed.While | typed.For | typed.RangeLoop, known: Known, *, inside: bool
+    ) -> typed.Body:
+        init: typed.Body = ()
+        step: typed.Body = ()
+        if isinstance(loop, typed.For):
             init, step = self.body(loop.init, known, inside=inside), loop.step
-        condition = None if isinstance(loop, RangeLoop) else loop.condition
+        condition = None if isinstance(loop, typed.RangeLoop) else loop.condition
         if condition is not None and self._decided(condition, known) == 0:
             return init
         self._assume(loop, loop.body + step, known)
         body = self.body(loop.body, dict(known), inside=True)
         self._numbering.written()
-        if body is loop.body and (not isinstance(loop, For) or init is loop.init):
+        if body is loop.body and (not isinstance(loop, typed.For) or init is loop.init):
             return (loop,)
-        return (replace(loop, init=init, body=body) if isinstance(loop, For) else replace(loop, body=body),)
+        return (
+            replace(loop, init=init, body=body) if isinstance(loop, typed.For) else replace(loop, body=body),
+        )
 
-    def _assume(self, loop: While | For | RangeLoop, body: Body, known: Known) -> None:
+    def _assume(
+        self, loop: typed.While | typed.For | typed.RangeLoop, body: typed.Body, known: Known
+    ) -> None:
         """Forget what does not hold at the start of every iteration; what is left holds after the loop, too."""
         self._numbering.written()
         iteration = self._numbering.new()
-        if isinstance(loop, RangeLoop):
+        if isinstance(loop, typed.RangeLoop):
             known[loop.symbol] = iteration
         while self._visits > 0:
             after = dict(known)
@@ -328,7 +316,7 @@ class _Reached:
         for symbol in assigned(body):
             known[symbol] = self._numbering.new()
 
-    def _learn(self, known: Known, symbol: Symbol, value: Expr | None) -> None:
+    def _learn(self, known: Known, symbol: typed.Symbol, value: typed.Expr | None) -> None:
         if symbol not in self._deciding:
             if value is not None and acts(value):
                 self._numbering.written()
@@ -340,7 +328,7 @@ class _Reached:
             if self._numbering.late or names(value) & self._late:
                 self._late.add(symbol)
 
-    def _decided(self, condition: Expr, known: Known) -> int | float | None:
+    def _decided(self, condition: typed.Expr, known: Known) -> int | float | None:
         """What a condition is every time, where that is known."""
         if acts(condition):
             self._numbering.written()
@@ -348,7 +336,7 @@ class _Reached:
         self._numbering.late = bool(names(condition) & self._late)
         return self._numbering.constant(self._numbering.of(condition, known))
 
-    def _meet(self, known: Known, other: Known, body: Body, place: int) -> bool:
+    def _meet(self, known: Known, other: Known, body: typed.Body, place: int) -> bool:
         """Leave in ``known`` what holds in both, after one of two ways through ``body``; whether that is less.
 
         ``place`` is a number for where they meet. Nodes may stand at several places, so they are none.

@@ -24,32 +24,7 @@ from functools import cached_property
 from itertools import product
 
 from pytriton.frozen import record, replace
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Binary,
-    Bitcast,
-    Body,
-    Call,
-    Cast,
-    Comments,
-    Declare,
-    DoWhile,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    KernelDef,
-    Load,
-    Name,
-    RangeLoop,
-    Select,
-    Statement,
-    Store,
-    Symbol,
-    Unary,
-    While,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import VOID, BlockType, PointerType, ScalarType, shape_of
 from pytriton.lang.tree.walk import (
     assigned,
@@ -85,46 +60,48 @@ _MAX_THREADS = 1024  # 32 warps
 class Owners:
     """Answers for the blocks of one kernel."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self._kernel = kernel
 
     @cached_property
-    def _reads(self) -> Counter[Symbol]:
-        return Counter(name.symbol for name in nodes(self._kernel.body, Name))
+    def _reads(self) -> Counter[typed.Symbol]:
+        return Counter(name.symbol for name in nodes(self._kernel.body, typed.Name))
 
     @cached_property
     def _once(self) -> set[int]:
         return {id(statement) for statement in assigned_once(self._kernel.body)}
 
-    def one_each(self, pointer: Expr) -> bool:
+    def one_each(self, pointer: typed.Expr) -> bool:
         """Whether the block has an element for every thread."""
         return math.prod(shape_of(pointer.type)) >= _MAX_THREADS
 
-    def only_into(self, load: Load | None, statement: Statement | None, store: Statement | None) -> bool:
+    def only_into(
+        self, load: typed.Load | None, statement: typed.Statement | None, store: typed.Statement | None
+    ) -> bool:
         """Whether what a statement loads goes only into what a store writes, element by element."""
-        if load is None or not isinstance(store, Store):
+        if load is None or not isinstance(store, typed.Store):
             return False
         leaves = list(_elementwise(store.value))
         if statement is store:
             return any(leaf is load for leaf in leaves)
-        if not isinstance(statement, Declare | Assign) or statement.value is None:
+        if not isinstance(statement, typed.Declare | typed.Assign) or statement.value is None:
             return False
         if id(statement) not in self._once or not any(leaf is load for leaf in _elementwise(statement.value)):
             return False
         return self._reads[statement.symbol] == _count(leaves, statement.symbol)
 
 
-def _elementwise(expr: Expr) -> Iterator[Expr]:
+def _elementwise(expr: typed.Expr) -> Iterator[typed.Expr]:
     """The operands at which operators that work element by element end."""
-    if isinstance(expr, Unary | Binary | Select | Call | Cast | Bitcast):
+    if isinstance(expr, typed.Unary | typed.Binary | typed.Select | typed.Call | typed.Cast | typed.Bitcast):
         for child in children(expr):
             yield from _elementwise(child)
     else:
         yield expr
 
 
-def _count(leaves: list[Expr], symbol: Symbol) -> int:
-    return sum(isinstance(leaf, Name) and leaf.symbol is symbol for leaf in leaves)
+def _count(leaves: list[typed.Expr], symbol: typed.Symbol) -> int:
+    return sum(isinstance(leaf, typed.Name) and leaf.symbol is symbol for leaf in leaves)
 
 
 # ---------------------------------------------------------------- separate
@@ -137,17 +114,19 @@ def _count(leaves: list[Expr], symbol: Symbol) -> int:
 # apart.
 
 
-def in_parts(statement: Statement) -> Body:
+def in_parts(statement: typed.Statement) -> typed.Body:
     """The statements that do the same, one after the other; itself where there is nothing to take apart."""
     parts = _Parts(statement)
-    last: Statement = statement
+    last: typed.Statement = statement
     match statement:
-        case Store():
+        case typed.Store():
             last = parts.store(statement)
-        case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
+        case typed.Declare(value=value) | typed.Assign(value=value) | typed.Evaluate(value=value) if (
+            value is not None
+        ):
             value = with_children(value, parts.single)
             last = replace(statement, value=value, comments=parts.comments)
-        case If(condition=condition):
+        case typed.If(condition=condition):
             condition = parts.single(condition)
             last = replace(statement, condition=condition, comments=parts.comments)
     return (*parts.hoisted, last)
@@ -156,35 +135,35 @@ def in_parts(statement: Statement) -> Body:
 class _Parts:
     """``made``: what goes before it. The first of all parts has the statement's comments."""
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: typed.Statement) -> None:
         self.span = statement.span
         self.comments = statement.comments
-        self.hoisted: list[Declare] = []
+        self.hoisted: list[typed.Declare] = []
 
-    def store(self, store: Store) -> Store:
+    def store(self, store: typed.Store) -> typed.Store:
         """A store without loads: its value and its mask are loaded whole."""
         value, mask = self._whole("value", store.value), store.mask and self._whole("mask", store.mask)
         pointer = self.single(store.pointer, "index")
         return replace(store, pointer=pointer, value=value, mask=mask, comments=self.comments)
 
-    def single(self, expr: Expr, name: str = "value") -> Expr:
+    def single(self, expr: typed.Expr, name: str = "value") -> typed.Expr:
         """The expression, every load and every atomic of it in a statement of its own."""
-        if not isinstance(expr, Load):
+        if not isinstance(expr, typed.Load):
             expr = with_children(expr, lambda child: self.single(child, name))
-        return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
+        return self._hoisted(name, expr) if isinstance(expr, typed.Load | typed.Atomic) else expr
 
-    def _whole(self, name: str, expr: Expr) -> Expr:
+    def _whole(self, name: str, expr: typed.Expr) -> typed.Expr:
         return self._hoisted(name, expr) if has_load(expr) else expr
 
-    def _hoisted(self, name: str, expr: Expr) -> Name:
+    def _hoisted(self, name: str, expr: typed.Expr) -> typed.Name:
         assert isinstance(expr.type, ScalarType | PointerType | BlockType)
-        symbol = Symbol(name, expr.type, self.span)
-        self.hoisted.append(Declare(self.span, symbol, expr, self.comments))
-        self.comments = Comments()
-        return Name(expr.span, expr.type, symbol)
+        symbol = typed.Symbol(name, expr.type, self.span)
+        self.hoisted.append(typed.Declare(self.span, symbol, expr, self.comments))
+        self.comments = typed.Comments()
+        return typed.Name(expr.span, expr.type, symbol)
 
 
-def barriers(kernel: KernelDef, _: Context) -> KernelDef:
+def barriers(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """The kernel with the barriers that its memory accesses need."""
     provenance = Provenance(kernel)
     if provenance.all_apart(_MAX_SIMPLE_ACCESSES):
@@ -192,7 +171,7 @@ def barriers(kernel: KernelDef, _: Context) -> KernelDef:
     return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
 
 
-_MEMORY = frozenset((Load, Atomic))
+_MEMORY = frozenset((typed.Load, typed.Atomic))
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
 _MAX_ACCESSES = 32
 # Statements that may be visited, beside two visits of each.
@@ -207,9 +186,9 @@ _MAX_SIMPLE_ACCESSES = _MAX_ACCESSES // (_MAX_VISITS_OF_A_LOOP + 2)
 class _Pointer:
     """What is known of a pointer for good, and when one of its variables was ``changed``, as ``asked`` last."""
 
-    expr: Expr
-    roots: frozenset[Symbol] | None
-    symbols: frozenset[Symbol]
+    expr: typed.Expr
+    roots: frozenset[typed.Symbol] | None
+    symbols: frozenset[typed.Symbol]
     asked: int = -1
     changed: int = 0
 
@@ -222,8 +201,8 @@ class _Access:
     writes: bool
     atomic: bool = False
     time: int = 0
-    statement: Statement | None = None
-    load: Load | None = None
+    statement: typed.Statement | None = None
+    load: typed.Load | None = None
     loop: Loop | None = None  # it happened in an earlier iteration of this one
 
     def at(self, time: int, loop: Loop | None = None) -> _Access:
@@ -235,7 +214,7 @@ class _Access:
 class _Effects:
     """What one statement itself does: its accesses in order, what it stores last, and its atomics."""
 
-    statement: Statement
+    statement: typed.Statement
     accesses: tuple[_Access, ...]
     operations: set[str]
     split: bool = False  # some of it must be seen by all threads before the rest
@@ -247,7 +226,7 @@ class _LoopEffects:
 
     accesses: list[_Access]
     acquires: bool
-    assigned: list[Symbol]
+    assigned: list[typed.Symbol]
 
 
 @dataclasses.dataclass(slots=True)
@@ -297,7 +276,7 @@ class _State:
 
 
 # The accesses of a state by their identity, and what changed since.
-_Seen = list[tuple[tuple[int, ...], set[Symbol]]]
+_Seen = list[tuple[tuple[int, ...], set[typed.Symbol]]]
 
 
 def _identity(access: _Access) -> tuple[int, ...]:
@@ -313,7 +292,7 @@ def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
     """Whether an iteration that started in one state has left nothing that was not in it."""
     if after.acquired and not entry.acquired:
         return False
-    known: dict[tuple[int, ...], list[set[Symbol]]] = {}
+    known: dict[tuple[int, ...], list[set[typed.Symbol]]] = {}
     for identity, since in started:
         known.setdefault(identity, []).append(since)
     crowded = {False: len(entry.reads) > _MAX_ACCESSES, True: len(entry.writes) > _MAX_ACCESSES}
@@ -324,23 +303,25 @@ def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
 
 
 class _Order:
-    def __init__(self, kernel: KernelDef, provenance: Provenance) -> None:
+    def __init__(self, kernel: typed.KernelDef, provenance: Provenance) -> None:
         self.provenance = provenance
         self.owners = Owners(kernel)
         self.keys = Keys()
         self.overlap = Overlap(kernel, self.keys)
-        self._values: dict[Symbol, Expr] = {}  # what was assigned last, where every way here assigned that
+        self._values: dict[
+            typed.Symbol, typed.Expr
+        ] = {}  # what was assigned last, where every way here assigned that
         self._visits = _MAX_VISITS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
-        self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
-        self._pointers: Once[Expr, _Pointer] = Once()
-        self._effects: Once[Statement, _Effects] = Once()
+        self._assigned: dict[typed.Symbol, int] = {}  # when a variable was assigned last
+        self._pointers: Once[typed.Expr, _Pointer] = Once()
+        self._effects: Once[typed.Statement, _Effects] = Once()
         self._loop_effects: Once[Loop, _LoopEffects] = Once()
-        self._parts: Once[Statement, Body] = Once()  # every visit of a loop finds the same ones
+        self._parts: Once[typed.Statement, typed.Body] = Once()  # every visit of a loop finds the same ones
 
-    def body(self, body: Body, state: _State) -> Body:
+    def body(self, body: typed.Body, state: _State) -> typed.Body:
         """The statements with their barriers; ``state`` becomes the one after them."""
-        result: list[Statement] = []
+        result: list[typed.Statement] = []
         self._visits -= len(body)
         for statement in body:
             if _is_barrier(statement):
@@ -355,33 +336,33 @@ class _Order:
                 own = [access.at(self._clock) for access in effects.accesses]
                 reason = self._reason(effects.operations, own, state)
                 if reason:
-                    barrier = Call(statement.span, VOID, "barrier", ())
-                    result.append(Evaluate(statement.span, barrier, Comments((), (reason,))))
+                    barrier = typed.Call(statement.span, VOID, "barrier", ())
+                    result.append(typed.Evaluate(statement.span, barrier, typed.Comments((), (reason,))))
                     state.clear()
                 for access in own:
                     state.add(access)
                 state.acquired |= "cas" in effects.operations
-            if isinstance(statement, Declare | Assign | RangeLoop):
+            if isinstance(statement, typed.Declare | typed.Assign | typed.RangeLoop):
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
                 self._learn(statement)
             result.append(self._inner(statement, state) if bodies(statement) else statement)
         return unless_changed(body, result)
 
-    def _learn(self, statement: Declare | Assign | RangeLoop) -> None:
-        value = None if isinstance(statement, RangeLoop) else statement.value
+    def _learn(self, statement: typed.Declare | typed.Assign | typed.RangeLoop) -> None:
+        value = None if isinstance(statement, typed.RangeLoop) else statement.value
         if value is None:
             self._values.pop(statement.symbol, None)
         else:
             self._values[statement.symbol] = value
 
-    def _forget(self, body: Body) -> None:
+    def _forget(self, body: typed.Body) -> None:
         for symbol in assigned(body):
             self._values.pop(symbol, None)
 
-    def _inner(self, statement: Statement, state: _State) -> Statement:
+    def _inner(self, statement: typed.Statement, state: _State) -> typed.Statement:
         match statement:
-            case If():
+            case typed.If():
                 other = state.copy()
                 then = self.body(statement.then, state)
                 self._forget(statement.then)
@@ -389,19 +370,19 @@ class _Order:
                 self._forget(statement.otherwise)
                 state.join(other)
                 return replace(statement, then=then, otherwise=otherwise)
-            case For():
+            case typed.For():
                 init = self.body(statement.init, state)
                 body, step = self._loop(statement, (statement.body, statement.step), state)
                 return replace(statement, init=init, body=body, step=step)
-            case RangeLoop() | While():
+            case typed.RangeLoop() | typed.While():
                 (body,) = self._loop(statement, (statement.body,), state)
                 return statement if body is statement.body else replace(statement, body=body)
-            case DoWhile():
+            case typed.DoWhile():
                 raise AssertionError("passes/lower/jumps.py leaves none")
             case _:
                 return statement
 
-    def _loop(self, loop: Loop, parts: tuple[Body, ...], state: _State) -> list[Body]:
+    def _loop(self, loop: Loop, parts: tuple[typed.Body, ...], state: _State) -> list[typed.Body]:
         """The parts of an iteration with their barriers; ``state`` becomes the one after the loop.
 
         An iteration starts in the state before the loop or after an iteration. Where a barrier goes depends on
@@ -411,16 +392,16 @@ class _Order:
         iteration = _one_iteration(loop)
         self.overlap.enter(loop, self._values)
         self._forget(iteration)
-        moving = assigned(iteration) | ({loop.symbol} if isinstance(loop, RangeLoop) else set())
-        condition = None if isinstance(loop, RangeLoop) else loop.condition
-        test = (Evaluate(loop.span, condition),) if condition is not None else ()
+        moving = assigned(iteration) | ({loop.symbol} if isinstance(loop, typed.RangeLoop) else set())
+        condition = None if isinstance(loop, typed.RangeLoop) else loop.condition
+        test = (typed.Evaluate(loop.span, condition),) if condition is not None else ()
         before, entry = state.copy(), state.copy()
         for visits_left in range(_MAX_VISITS_OF_A_LOOP, -1, -1):
             if visits_left == 0 or self._visits <= 0:
                 visits_left = 0
                 entry = before.copy()
                 self._in_any_order(loop, entry)
-            if isinstance(loop, RangeLoop):  # each iteration has another value of it
+            if isinstance(loop, typed.RangeLoop):  # each iteration has another value of it
                 self._clock += 1
                 self._assigned[loop.symbol] = self._clock
             started = self._seen(entry, moving)
@@ -438,10 +419,10 @@ class _Order:
         state.left(loop)
         return result
 
-    def _seen(self, state: _State, moving: set[Symbol]) -> _Seen:
+    def _seen(self, state: _State, moving: set[typed.Symbol]) -> _Seen:
         """The accesses of a state, each with the variables of a loop that were assigned since."""
         times = [(symbol, self._assigned.get(symbol, 0)) for symbol in moving]
-        since: dict[int, set[Symbol]] = {}
+        since: dict[int, set[typed.Symbol]] = {}
         seen: _Seen = []
         for access in state.reads + state.writes:
             if access.time not in since:
@@ -467,7 +448,11 @@ class _Order:
         return _LoopEffects(
             [access for effect in effects for access in effect.accesses],
             any("cas" in effect.operations for effect in effects),
-            [statement.symbol for statement in inner if isinstance(statement, Declare | Assign | RangeLoop)],
+            [
+                statement.symbol
+                for statement in inner
+                if isinstance(statement, typed.Declare | typed.Assign | typed.RangeLoop)
+            ],
         )
 
     def _reason(self, operations: set[str], own: list[_Access], state: _State) -> str:
@@ -515,7 +500,7 @@ class _Order:
         only = later.writes and self.owners.only_into(earlier.load, earlier.statement, later.statement)
         return only or self.owners.one_each(later.pointer.expr)
 
-    def _pointer(self, expr: Expr) -> _Pointer:
+    def _pointer(self, expr: typed.Expr) -> _Pointer:
         """What is known of a pointer."""
         return self._pointers(lambda expr: _Pointer(expr, self.provenance.roots(expr), names(expr)), expr)
 
@@ -526,27 +511,31 @@ class _Order:
             pointer.changed = max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
         return pointer.changed
 
-    def _effects_of(self, statement: Statement) -> _Effects:
+    def _effects_of(self, statement: typed.Statement) -> _Effects:
         """What a statement itself does."""
-        if not isinstance(statement, Store) and _MEMORY.isdisjoint(inside(statement).kinds):
+        if not isinstance(statement, typed.Store) and _MEMORY.isdisjoint(inside(statement).kinds):
             return _Effects(statement, (), set())
         accesses: list[_Access] = []
         operations: set[str] = set()
         for node in _own_nodes(statement):
-            if isinstance(node, Load):
+            if isinstance(node, typed.Load):
                 accesses.append(
                     _Access(self._pointer(node.pointer), writes=False, statement=statement, load=node)
                 )
-            elif isinstance(node, Atomic):
+            elif isinstance(node, typed.Atomic):
                 accesses.append(_Access(self._pointer(node.pointer), writes=True, atomic=True))
                 operations.add(node.operation)
         written: list[_Access] = []
-        if isinstance(statement, Store):
+        if isinstance(statement, typed.Store):
             written.append(_Access(self._pointer(statement.pointer), writes=True, statement=statement))
-        split = not isinstance(statement, RangeLoop) and self._meets_itself(statement, accesses, written)
+        split = not isinstance(statement, typed.RangeLoop) and self._meets_itself(
+            statement, accesses, written
+        )
         return _Effects(statement, (*accesses, *written), operations, split)
 
-    def _meets_itself(self, statement: Statement, accesses: list[_Access], stored: list[_Access]) -> bool:
+    def _meets_itself(
+        self, statement: typed.Statement, accesses: list[_Access], stored: list[_Access]
+    ) -> bool:
         """Whether a barrier is needed between what a statement does first and what it does then."""
         if not accesses or not (stored or any(access.atomic for access in accesses)):
             return False
@@ -581,9 +570,9 @@ def _done(access: _Access) -> str:
     return "updated" if access.atomic else "written" if access.writes else "read"
 
 
-def _one_iteration(loop: Loop) -> Body:
+def _one_iteration(loop: Loop) -> typed.Body:
     """What each iteration of a loop runs, but for its condition."""
-    return loop.body + loop.step if isinstance(loop, For) else loop.body
+    return loop.body + loop.step if isinstance(loop, typed.For) else loop.body
 
 
 def _by_first_thread(access: _Access) -> bool:
@@ -591,10 +580,10 @@ def _by_first_thread(access: _Access) -> bool:
     return access.atomic and not isinstance(access.pointer.expr.type, BlockType)
 
 
-def _locks(statement: Statement, loads: set[int]) -> bool:
+def _locks(statement: typed.Statement, loads: set[int]) -> bool:
     """Whether a statement releases a lock, or takes one, beside some of what it loads."""
     nodes = list(_own_nodes(statement))
-    atomics = [node for node in nodes if isinstance(node, Atomic)]
+    atomics = [node for node in nodes if isinstance(node, typed.Atomic)]
     if any(atomic.operation == "xchg" for atomic in atomics):
         return True
     taking = [atomic for atomic in atomics if atomic.operation == "cas"]
@@ -602,12 +591,12 @@ def _locks(statement: Statement, loads: set[int]) -> bool:
     return bool(taking) and not loads <= before
 
 
-def _own_nodes(statement: Statement) -> Iterator[Expr]:
+def _own_nodes(statement: typed.Statement) -> Iterator[typed.Expr]:
     """Every expression node of a statement itself, not of the blocks inside it."""
     for expr in expressions((statement,), deep=False):
         yield from walk(expr)
 
 
-def _is_barrier(statement: Statement) -> bool:
-    value = statement.value if isinstance(statement, Evaluate) else None
-    return isinstance(value, Call) and value.function == "barrier"
+def _is_barrier(statement: typed.Statement) -> bool:
+    value = statement.value if isinstance(statement, typed.Evaluate) else None
+    return isinstance(value, typed.Call) and value.function == "barrier"

@@ -22,26 +22,8 @@ from functools import cached_property
 from itertools import islice
 
 from pytriton.frozen import record, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Declare,
-    Expand,
-    Expr,
-    For,
-    KernelDef,
-    Name,
-    Range,
-    RangeLoop,
-    Statement,
-    Symbol,
-    Unary,
-    While,
-)
 from pytriton.lang.tree.types import INT, LONG, BlockType, PointerType, element_of
 from pytriton.lang.tree.walk import assigned, has_memory, inside, names, statements, walk
 from pytriton.passes.analysis.affine import (
@@ -53,9 +35,7 @@ from pytriton.passes.analysis.affine import (
 )
 from pytriton.passes.analysis.queries import Once, never_set, set_once
 
-__all__ = ["Loop", "Overlap"]
-
-Loop = RangeLoop | For | While
+Loop = typed.RangeLoop | typed.For | typed.While
 
 _WRAP = 2**32
 _ITERATION = "the number of the iteration"  # a symbol
@@ -66,28 +46,34 @@ _MAX_STEP = 2**29  # elements; a pointer that moves by less never comes round it
 class _Iteration:
     """What one iteration of a loop does to its variables."""
 
-    def __init__(self, loop: Loop, initial: Mapping[Symbol, Expr]) -> None:
+    def __init__(self, loop: Loop, initial: Mapping[typed.Symbol, typed.Expr]) -> None:
         self.loop = loop
-        body = loop.body + loop.step if isinstance(loop, For) else loop.body
+        body = loop.body + loop.step if isinstance(loop, typed.For) else loop.body
         self.changed = assigned(body)
-        self.sums: dict[Symbol, Affine | None] = {}  # of variables set once, after that
-        self.pointers: dict[int, tuple[Expr, Affine | None]] = {}  # each is held, so that its id is its own
+        self.sums: dict[typed.Symbol, Affine | None] = {}  # of variables set once, after that
+        self.pointers: dict[
+            int, tuple[typed.Expr, Affine | None]
+        ] = {}  # each is held, so that its id is its own
         self.position: dict[int, int] = {}  # in the body, of each statement in it, by its id
-        count: dict[Symbol, int] = {}
-        outermost: dict[Symbol, int] = {}
+        count: dict[typed.Symbol, int] = {}
+        outermost: dict[typed.Symbol, int] = {}
         for position, statement in enumerate(body):
             for inner in statements((statement,)):
                 self.position[id(inner)] = position
-                if isinstance(inner, Declare | Assign | RangeLoop):
+                if isinstance(inner, typed.Declare | typed.Assign | typed.RangeLoop):
                     count[inner.symbol] = count.get(inner.symbol, 0) + 1
                     if inner is statement:
                         outermost[inner.symbol] = position
-        self.values: dict[Symbol, tuple[int, Expr]] = {}  # set once: where, to what
-        self.moves: dict[Symbol, tuple[int, int]] = {}  # advanced once: where, by how much
-        self.initial: dict[Symbol, Expr] = {}  # the values of these where the loop begins
+        self.values: dict[typed.Symbol, tuple[int, typed.Expr]] = {}  # set once: where, to what
+        self.moves: dict[typed.Symbol, tuple[int, int]] = {}  # advanced once: where, by how much
+        self.initial: dict[typed.Symbol, typed.Expr] = {}  # the values of these where the loop begins
         for variable, position in outermost.items():
             statement = body[position]
-            if count[variable] > 1 or not isinstance(statement, Declare | Assign) or statement.value is None:
+            if (
+                count[variable] > 1
+                or not isinstance(statement, typed.Declare | typed.Assign)
+                or statement.value is None
+            ):
                 continue
             if variable not in names(statement.value):
                 self.values[variable] = position, statement.value
@@ -99,13 +85,13 @@ class _Iteration:
     @property
     def step(self) -> int | None:
         """By how much an iteration advances the variable of a ``range``, if that is a number."""
-        step = constant(self.loop.step) if isinstance(self.loop, RangeLoop) else None
+        step = constant(self.loop.step) if isinstance(self.loop, typed.RangeLoop) else None
         return step if isinstance(step, int) else None
 
     def max_iterations(self) -> int | None:
         """The most iterations that may follow the first one; None if nothing is known."""
         loop = self.loop
-        if not isinstance(loop, RangeLoop) or not self.step:
+        if not isinstance(loop, typed.RangeLoop) or not self.step:
             return None
         half = 2**31 if loop.symbol.type == INT else 2**63
         first, last = (loop.start, loop.stop) if self.step > 0 else (loop.stop, loop.start)
@@ -125,27 +111,27 @@ class _Place:
 class Overlap:
     """Compares the pointers of one kernel."""
 
-    def __init__(self, kernel: KernelDef, keys: Keys) -> None:
+    def __init__(self, kernel: typed.KernelDef, keys: Keys) -> None:
         self._kernel = kernel
         self._keys = keys
         self._initial: dict[
-            int, tuple[Loop, dict[Symbol, Expr]]
+            int, tuple[Loop, dict[typed.Symbol, typed.Expr]]
         ] = {}  # each is held, so that its id is its own
         self._iterations: dict[int, _Iteration] = {}
-        self._blocks: dict[Symbol, Affine | None] = {}
-        self._sums: Once[Expr, Affine | None] = Once()
+        self._blocks: dict[typed.Symbol, Affine | None] = {}
+        self._sums: Once[typed.Expr, Affine | None] = Once()
 
     @cached_property
-    def _once(self) -> dict[Symbol, Expr]:
+    def _once(self) -> dict[typed.Symbol, typed.Expr]:
         return set_once(self._kernel.body)
 
     @cached_property
-    def _fixed(self) -> set[Symbol]:
+    def _fixed(self) -> set[typed.Symbol]:
         return self._once.keys() | never_set(self._kernel)
 
     # ---------------------------------------------------------------- at one time
 
-    def apart(self, first: Expr, second: Expr) -> bool:
+    def apart(self, first: typed.Expr, second: typed.Expr) -> bool:
         """Whether two pointers reach no common element, variables meaning the same in both."""
         if element_of(first.type) != element_of(second.type):
             return False
@@ -156,26 +142,29 @@ class Overlap:
         extent = max(left.high - right.low, right.high - left.low)
         return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
 
-    def _now(self, pointer: Expr) -> Affine | None:
+    def _now(self, pointer: typed.Expr) -> Affine | None:
         """The sum of a pointer with whatever its variables hold, worked out once."""
         return None if _subtracts(pointer) else affine_of_element(pointer, self._leaf_now)
 
-    def _leaf_now(self, expr: Expr) -> Affine | None:
-        value = self._once.get(expr.symbol) if isinstance(expr, Name) else None
-        if isinstance(value, Range):
+    def _leaf_now(self, expr: typed.Expr) -> Affine | None:
+        value = self._once.get(expr.symbol) if isinstance(expr, typed.Name) else None
+        if isinstance(value, typed.Range):
             return Affine.range(value)
         return None if isinstance(expr.type, BlockType) else Affine.symbol(self._keys.of(expr))
 
     # ---------------------------------------------------------------- in two iterations
 
-    def enter(self, loop: Loop, initial: Mapping[Symbol, Expr]) -> None:
+    def enter(self, loop: Loop, initial: Mapping[typed.Symbol, typed.Expr]) -> None:
         """Learn of a loop; ``initial`` has values of variables where the loop begins."""
         if id(loop) not in self._initial:
             moving = inside(loop).sets & initial.keys()
             self._initial[id(loop)] = loop, {variable: initial[variable] for variable in moving}
 
     def apart_in_iterations(
-        self, loop: Loop, first: tuple[Expr, Statement], second: tuple[Expr, Statement]
+        self,
+        loop: Loop,
+        first: tuple[typed.Expr, typed.Statement],
+        second: tuple[typed.Expr, typed.Statement],
     ) -> bool:
         """Whether two pointers, each of a statement in the loop, reach no common element in two iterations."""
         iteration = self._iterations.get(id(loop))
@@ -196,7 +185,9 @@ class Overlap:
             return True
         return farthest is not None and farthest + reach < _WRAP
 
-    def _in_iteration(self, iteration: _Iteration, pointer: Expr, statement: Statement) -> Affine | None:
+    def _in_iteration(
+        self, iteration: _Iteration, pointer: typed.Expr, statement: typed.Statement
+    ) -> Affine | None:
         position = iteration.position.get(id(statement))
         if position is None:
             return None
@@ -204,7 +195,7 @@ class Overlap:
             iteration.pointers[id(pointer)] = pointer, self._pointer(pointer, _Place(iteration, position))
         return iteration.pointers[id(pointer)][1]
 
-    def _pointer(self, pointer: Expr, place: _Place) -> Affine | None:
+    def _pointer(self, pointer: typed.Expr, place: _Place) -> Affine | None:
         """The sum of a pointer, with ``x / L * C * L + x % L`` in it taken for x: both grow with x alone."""
         addends = list(islice(self._addends(pointer, place), _MAX_ADDENDS))
         for remainder, there in addends if len(addends) < _MAX_ADDENDS else ():
@@ -213,22 +204,22 @@ class Overlap:
                 return stretched
         return self._sum(pointer, place)
 
-    def _sum(self, expr: Expr, place: _Place | None) -> Affine | None:
+    def _sum(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
         """``place``: where in the loop; None: before it, where every variable is set once."""
         return affine_of_element(expr, lambda part: self._leaf(part, place))
 
-    def _leaf(self, expr: Expr, place: _Place | None) -> Affine | None:
-        if not isinstance(expr, Name):
+    def _leaf(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
+        if not isinstance(expr, typed.Name):
             return self._uniform(expr, place)
         if place is not None and expr.symbol in place.iteration.changed:
             return self._changed(expr.symbol, place)
         loop = None if place is None else place.iteration.loop
-        if place is not None and isinstance(loop, RangeLoop) and expr.symbol is loop.symbol:
+        if place is not None and isinstance(loop, typed.RangeLoop) and expr.symbol is loop.symbol:
             step = place.iteration.step
             return None if step is None else self._moving(expr.symbol, step)
         return self._block(expr.symbol) if isinstance(expr.type, BlockType) else self._uniform(expr, place)
 
-    def _uniform(self, expr: Expr, place: _Place | None) -> Affine | None:
+    def _uniform(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
         """A scalar that is the same in every iteration, as one symbol."""
         if isinstance(expr.type, BlockType) or has_memory(expr):
             return None
@@ -237,11 +228,11 @@ class Overlap:
             return None
         return Affine.symbol(self._keys.of(expr))
 
-    def _moving(self, variable: Symbol, step: int) -> Affine:
+    def _moving(self, variable: typed.Symbol, step: int) -> Affine:
         """A variable that each iteration advances, where an iteration begins."""
         return Affine.symbol(("start", variable)).plus(Affine.symbol(_ITERATION), step)
 
-    def _changed(self, variable: Symbol, place: _Place) -> Affine | None:
+    def _changed(self, variable: typed.Symbol, place: _Place) -> Affine | None:
         """A variable that the body of the loop sets."""
         iteration = place.iteration
         if variable in iteration.values:
@@ -267,7 +258,7 @@ class Overlap:
         interval = Affine({}, initial.low, initial.high, exact)
         return self._moving(variable, step).plus(interval).plus(moved)
 
-    def _block(self, variable: Symbol) -> Affine | None:
+    def _block(self, variable: typed.Symbol) -> Affine | None:
         """A block that the loop leaves alone, if it is set once."""
         if variable not in self._blocks:
             value = self._once.get(variable)
@@ -276,29 +267,33 @@ class Overlap:
 
     # ---------------------------------------------------------------- rows that are stretched
 
-    def _addends(self, expr: Expr, place: _Place) -> Iterator[tuple[Expr, _Place]]:
+    def _addends(self, expr: typed.Expr, place: _Place) -> Iterator[tuple[typed.Expr, _Place]]:
         """What a sum adds up, each with its place."""
         match expr:
-            case Binary(operator="+", left=left, right=right) if _is_64_bits(expr):
+            case typed.Binary(operator="+", left=left, right=right) if _is_64_bits(expr):
                 yield from self._addends(left, place)
                 yield from self._addends(right, place)
-            case Expand(operand=operand) | Broadcast(operand=operand):
+            case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
                 yield from self._addends(operand, place)
-            case Cast(operand=operand) if keeps_number(expr):
+            case typed.Cast(operand=operand) if keeps_number(expr):
                 yield from self._addends(operand, place)
-            case Name(symbol=name) if place.iteration.values.get(name, (place.position,))[0] < place.position:
+            case typed.Name(symbol=name) if (
+                place.iteration.values.get(name, (place.position,))[0] < place.position
+            ):
                 position, value = place.iteration.values[name]
                 yield from self._addends(value, _Place(place.iteration, position))
             case _:
                 yield expr, place
 
-    def _stretched(self, remainder: Expr, place: _Place, addends: list[tuple[Expr, _Place]]) -> Affine | None:
+    def _stretched(
+        self, remainder: typed.Expr, place: _Place, addends: list[tuple[typed.Expr, _Place]]
+    ) -> Affine | None:
         """The sum of x where ``remainder`` is ``x % L``, and of the other addends where these are uniform.
 
         ``x / L * C * L + x % L`` is ``x + (C - 1) * (x / L * L)``, which grows with x for every C from 1 on,
         and fits into a long for every int x and C.
         """
-        if not isinstance(remainder, Binary) or remainder.operator != "%":
+        if not isinstance(remainder, typed.Binary) or remainder.operator != "%":
             return None
         if element_of(remainder.type) != INT:
             return None
@@ -320,11 +315,13 @@ class Overlap:
             total = total.plus(other)
         return total if rows == 1 else None
 
-    def _is_row(self, addend: Expr, place: _Place, remainder: Binary, dividend: Affine) -> bool:
+    def _is_row(self, addend: typed.Expr, place: _Place, remainder: typed.Binary, dividend: Affine) -> bool:
         """Whether an addend is ``x / L * C * L`` in 64 bits, with a C of at least 1."""
         factors = list(_factors(addend))
         lengths = [factor for factor in factors if self._keys.of(factor) == self._keys.of(remainder.right)]
-        quotients = [factor for factor in factors if isinstance(factor, Binary) and factor.operator == "/"]
+        quotients = [
+            factor for factor in factors if isinstance(factor, typed.Binary) and factor.operator == "/"
+        ]
         if len(lengths) != 1 or len(quotients) != 1 or len(factors) > 3:
             return False
         quotient = quotients[0]
@@ -337,20 +334,22 @@ class Overlap:
             map(self._is_positive, others)
         )
 
-    def _is_positive(self, factor: Expr) -> bool:
+    def _is_positive(self, factor: typed.Expr) -> bool:
         """Whether an int is at least 1."""
-        if isinstance(factor, Name) and factor.symbol in self._once:
+        if isinstance(factor, typed.Name) and factor.symbol in self._once:
             factor = self._once[factor.symbol]
         value = constant(factor)
         if isinstance(value, int):
             return 1 <= value < 2**31
-        return isinstance(factor, Call) and factor.function == "num_programs"
+        return isinstance(factor, typed.Call) and factor.function == "num_programs"
 
 
-def _subtracts(pointer: Expr) -> bool:
+def _subtracts(pointer: typed.Expr) -> bool:
     """Whether a block is subtracted in a pointer: such ones get a barrier though they could be compared, too."""
     return any(
-        isinstance(node, Unary | Binary) and node.operator == "-" and isinstance(node.type, BlockType)
+        isinstance(node, typed.Unary | typed.Binary)
+        and node.operator == "-"
+        and isinstance(node.type, BlockType)
         for node in walk(pointer)
     )
 
@@ -360,21 +359,21 @@ def _is_fixed(total: Affine) -> bool:
     return total.low == total.high and _ITERATION not in total.terms
 
 
-def _factors(expr: Expr) -> Iterator[Expr]:
+def _factors(expr: typed.Expr) -> Iterator[typed.Expr]:
     """What a product in 64 bits multiplies, without conversions from int."""
     match expr:
-        case Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:
+        case typed.Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:
             yield from _factors(left)
             yield from _factors(right)
-        case Expand(operand=operand) | Broadcast(operand=operand):
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
             yield from _factors(operand)
-        case Cast(operand=operand) if element_of(operand.type) == INT:
+        case typed.Cast(operand=operand) if element_of(operand.type) == INT:
             yield from _factors(operand)
         case _:
             yield expr
 
 
-def _is_64_bits(expr: Binary) -> bool:
+def _is_64_bits(expr: typed.Binary) -> bool:
     """Whether a sum is made in 64 bits."""
     element = element_of(expr.type)
     return isinstance(element, PointerType) or element == LONG

@@ -12,20 +12,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from pytriton.errors import Report
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Body,
-    Cast,
-    Declare,
-    Expr,
-    If,
-    KernelDef,
-    Load,
-    Name,
-    Store,
-    Symbol,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import BlockType, PointerType
 from pytriton.lang.tree.walk import (
     bodies,
@@ -41,15 +28,15 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import assignments, nodes, orders_memory
 
-Roots = frozenset[Symbol] | None  # None: anything
-_LOADS = frozenset((Load, Atomic))
+Roots = frozenset[typed.Symbol] | None  # None: anything
+_LOADS = frozenset((typed.Load, typed.Atomic))
 _NOWHERE: Roots = frozenset()
 
 
 class Provenance:
     """The roots of every pointer of a kernel."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self._parameters = kernel.parameters
         self._roots = _parameters(kernel.parameters)
         _settle(_pointers_set(kernel.body), self._roots)
@@ -70,23 +57,23 @@ class Provenance:
         """Whether memory is written that no parameter points to."""
         return self._effects.strays
 
-    def roots(self, pointer: Expr) -> Roots:
+    def roots(self, pointer: typed.Expr) -> Roots:
         """The parameters that a pointer may point into."""
         return _roots(pointer, self._roots)
 
-    def only_root(self, pointer: Expr) -> Symbol | None:
+    def only_root(self, pointer: typed.Expr) -> typed.Symbol | None:
         """The parameter that a pointer points into, if it can only be one."""
         roots = self.roots(pointer)
         return next(iter(roots)) if roots is not None and len(roots) == 1 else None
 
-    def may_alias(self, first: Expr, second: Expr) -> bool:
+    def may_alias(self, first: typed.Expr, second: typed.Expr) -> bool:
         """Whether two pointers may reach the same memory."""
         return may_meet(self.roots(first), self.roots(second))
 
-    def writes_to(self, body: Body, pointer: Expr) -> bool:
+    def writes_to(self, body: typed.Body, pointer: typed.Expr) -> bool:
         """Whether the statements may write memory that the pointer reaches."""
         for statement in statements(body):
-            if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
+            if statement.__class__ is typed.Store and self.may_alias(statement.pointer, pointer):
                 return True
         return orders_memory(body)
 
@@ -96,11 +83,11 @@ class Provenance:
         """
         blocks = [block for statement in self._body for block in bodies(statement)]
         inner = [statement for block in blocks for statement in block]
-        if any(isinstance(statement, Store) or bodies(statement) for statement in inner):
+        if any(isinstance(statement, typed.Store) or bodies(statement) for statement in inner):
             return False
-        stored = [statement.pointer for statement in self._body if isinstance(statement, Store)]
-        pointers = stored + [load.pointer for load in nodes(self._body, Load)]
-        if Atomic in kinds_in(self._body) or len(pointers) > most:
+        stored = [statement.pointer for statement in self._body if isinstance(statement, typed.Store)]
+        pointers = stored + [load.pointer for load in nodes(self._body, typed.Load)]
+        if typed.Atomic in kinds_in(self._body) or len(pointers) > most:
             return False
         roots = list(map(self.roots, pointers))
         return not any(
@@ -115,32 +102,32 @@ class Provenance:
         effects.follow(self._body, _parameters(self._parameters))
         return effects
 
-    def _named(self, symbols: set[Symbol]) -> tuple[str, ...]:
+    def _named(self, symbols: set[typed.Symbol]) -> tuple[str, ...]:
         return tuple(symbol.name for symbol in self._parameters if symbol in symbols)
 
 
 class _Effects:
     """What statements do to memory, in program order. ``known``: what each variable reaches where they stand."""
 
-    def __init__(self, parameters: tuple[Symbol, ...]) -> None:
+    def __init__(self, parameters: tuple[typed.Symbol, ...]) -> None:
         self._everything = set(_parameters(parameters))
-        self.reads: set[Symbol] = set()
-        self.writes: set[Symbol] = set()
+        self.reads: set[typed.Symbol] = set()
+        self.writes: set[typed.Symbol] = set()
         self.strays = False
 
-    def follow(self, body: Body, known: dict[Symbol, Roots]) -> None:
+    def follow(self, body: typed.Body, known: dict[typed.Symbol, Roots]) -> None:
         """Note the effects; ``known`` is brought to what holds after the body."""
         for statement in body:
             inner = bodies(statement)
-            is_loop = bool(inner) and not isinstance(statement, If)
+            is_loop = bool(inner) and not isinstance(statement, typed.If)
             if is_loop:
                 _settle(_pointers_set((statement,)), known)
             if not _LOADS.isdisjoint(inside(statement).kinds):
                 for expr in expressions((statement,), deep=False):
                     self._evaluate(expr, known)
-            if isinstance(statement, Store):
+            if isinstance(statement, typed.Store):
                 self._write(_roots(statement.pointer, known))
-            elif isinstance(statement, Declare | Assign) and statement.value is not None:
+            elif isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
                 if _is_pointer(statement.value):
                     known[statement.symbol] = _roots(statement.value, known)
             elif inner:
@@ -151,14 +138,14 @@ class _Effects:
                 for symbol in set().union(*ends):
                     known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
-    def _evaluate(self, expr: Expr, known: dict[Symbol, Roots]) -> None:
+    def _evaluate(self, expr: typed.Expr, known: dict[typed.Symbol, Roots]) -> None:
         if not has_memory(expr):
             return
         for node in walk(expr):
-            if isinstance(node, Load | Atomic):
+            if isinstance(node, typed.Load | typed.Atomic):
                 roots = _roots(node.pointer, known)
                 self.reads |= self._everything if roots is None else roots
-                if isinstance(node, Atomic):
+                if isinstance(node, typed.Atomic):
                     self._write(roots)
 
     def _write(self, roots: Roots) -> None:
@@ -166,12 +153,12 @@ class _Effects:
         self.strays |= roots is None
 
 
-def _parameters(parameters: tuple[Symbol, ...]) -> dict[Symbol, Roots]:
+def _parameters(parameters: tuple[typed.Symbol, ...]) -> dict[typed.Symbol, Roots]:
     """The pointers among parameters, each of which reaches its own memory."""
     return {symbol: frozenset([symbol]) for symbol in parameters if isinstance(symbol.type, PointerType)}
 
 
-def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) -> None:
+def _settle(assignments: list[tuple[typed.Symbol, typed.Expr]], known: dict[typed.Symbol, Roots]) -> None:
     """Join what the assignments give, in whatever order and however often they are made."""
     changed = True
     while changed:
@@ -184,12 +171,12 @@ def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) 
                 changed = True
 
 
-def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
+def _roots(pointer: typed.Expr, known: dict[typed.Symbol, Roots]) -> Roots:
     bases = _bases(pointer)
     return None if bases is None else _join(*[known.get(symbol, _NOWHERE) for symbol in bases])
 
 
-def _bases(pointer: Expr) -> Roots:
+def _bases(pointer: typed.Expr) -> Roots:
     """The variables that a pointer is computed from, kept with it."""
     try:
         return pointer.bases
@@ -199,12 +186,12 @@ def _bases(pointer: Expr) -> Roots:
         return bases
 
 
-def _computed_from(pointer: Expr) -> Roots:
-    if isinstance(pointer, Name):
+def _computed_from(pointer: typed.Expr) -> Roots:
+    if isinstance(pointer, typed.Name):
         return frozenset([pointer.symbol])
-    if isinstance(pointer, Load | Atomic):
+    if isinstance(pointer, typed.Load | typed.Atomic):
         return None
-    if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
+    if isinstance(pointer, typed.Cast) and not _is_pointer(pointer.operand):
         return None
     return _join(*[_bases(child) for child in children(pointer) if _is_pointer(child)])
 
@@ -229,12 +216,12 @@ def _join(*several: Roots) -> Roots:
     return joined
 
 
-def _is_pointer(expr: Expr) -> bool:
+def _is_pointer(expr: typed.Expr) -> bool:
     type_ = expr.type
     return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
 
 
-def _pointers_set(body: Body) -> list[tuple[Symbol, Expr]]:
+def _pointers_set(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
     return [(symbol, value) for symbol, value in assignments(body) if _is_pointer(value)]
 
 
@@ -245,14 +232,14 @@ def _pointers_set(body: Body) -> list[tuple[Symbol, Expr]]:
 # stores. A word that is false draws a warning (docs/language.md, Kernels and parameters).
 
 
-def check_qualifiers(kernel: KernelDef, context: Context) -> KernelDef:
+def check_qualifiers(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel as it is. Warns (TC327) of each parameter whose word is false, where that shows first."""
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel
     provenance = Provenance(kernel)
 
-    def access(pointer: Expr, at: Expr | Store, *, stores: bool) -> None:
+    def access(pointer: typed.Expr, at: typed.Expr | typed.Store, *, stores: bool) -> None:
         root = provenance.only_root(pointer)
         if root not in believed or not (_not_written(root) if stores else root.writeonly):
             return
@@ -261,21 +248,21 @@ def check_qualifiers(kernel: KernelDef, context: Context) -> KernelDef:
 
     for expr in filter(has_memory, expressions(kernel.body)):
         for node in walk(expr):
-            if isinstance(node, Load):
+            if isinstance(node, typed.Load):
                 access(node.pointer, node, stores=False)
-            elif isinstance(node, Atomic):
+            elif isinstance(node, typed.Atomic):
                 access(node.pointer, node, stores=True)
     for statement in statements(kernel.body):
-        if isinstance(statement, Store):
+        if isinstance(statement, typed.Store):
             access(statement.pointer, statement, stores=True)
     return kernel
 
 
-def _not_written(parameter: Symbol) -> bool:
+def _not_written(parameter: typed.Symbol) -> bool:
     return parameter.readonly or parameter.const_target
 
 
-def _warn(parameter: Symbol, at: Expr | Store, report: Report, *, stores: bool) -> None:
+def _warn(parameter: typed.Symbol, at: typed.Expr | typed.Store, report: Report, *, stores: bool) -> None:
     does = "stored through" if stores else "loaded through"
     word = ("__readonly" if parameter.readonly else "const") if stores else "__writeonly"
     report.warning(

@@ -35,27 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pytriton.frozen import node, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Call,
-    Comments,
-    Declare,
-    Dot,
-    Expr,
-    If,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    Permute,
-    Range,
-    RangeLoop,
-    Statement,
-    Symbol,
-)
 from pytriton.lang.tree.types import (
     BFLOAT16,
     CHAR,
@@ -87,8 +68,6 @@ from pytriton.passes.analysis.pointers import TilePointers, terms
 from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.memory.provenance import Provenance
 
-__all__ = ["descriptors"]
-
 _MAX_TILE = 256  # elements that one copy takes along an axis
 _MAX_BYTES_OF_FAST_OPERANDS = 2  # bytes of an element that tensor cores multiply as it is
 _ALIGNMENT = 16  # what a row, its start and the distance of rows are multiples of
@@ -103,15 +82,15 @@ _COMMENT = (
 class _Tiling:
     """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
 
-    loop: RangeLoop
-    pointers: Declare
-    base: Symbol
-    stride: Symbol
-    corner: tuple[Expr, Expr]
+    loop: typed.RangeLoop
+    pointers: typed.Declare
+    base: typed.Symbol
+    stride: typed.Symbol
+    corner: tuple[typed.Expr, typed.Expr]
     described: Described
 
 
-def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
+def descriptors(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
     if not context.settings.descriptors:
         return kernel
@@ -120,15 +99,17 @@ def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
     return _with_tiles(kernel, tilings) if tilings else kernel
 
 
-def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
+def _tilings(kernel: typed.KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     """Every block of pointers of the kernel that can be tiles."""
-    if Dot not in kinds_in(kernel.body):
+    if typed.Dot not in kinds_in(kernel.body):
         return ()
     search = _Search(kernel)
     tilings = [
         tiling
         for tiling in search.look(kernel.body, {})
-        if not provenance.writes_to(kernel.body, Name(tiling.pointers.span, tiling.base.type, tiling.base))
+        if not provenance.writes_to(
+            kernel.body, typed.Name(tiling.pointers.span, tiling.base.type, tiling.base)
+        )
     ]
     every = {tiling.pointers.symbol for tiling in tilings}
     feeding = {
@@ -142,14 +123,14 @@ def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     )
 
 
-def _with_tiles(kernel: KernelDef, tilings: tuple[_Tiling, ...]) -> KernelDef:
+def _with_tiles(kernel: typed.KernelDef, tilings: tuple[_Tiling, ...]) -> typed.KernelDef:
     """The kernel with tiles for these blocks of pointers."""
     tiles_of = {tiling.pointers.symbol: _Tiles(tiling, first=tiling is tilings[0]) for tiling in tilings}
 
-    def changed(statement: Statement) -> Body:
-        if isinstance(statement, Declare) and statement.symbol in tiles_of:
-            return tiles_of[statement.symbol].declaration, replace(statement, comments=Comments())
-        if isinstance(statement, RangeLoop):
+    def changed(statement: typed.Statement) -> typed.Body:
+        if isinstance(statement, typed.Declare) and statement.symbol in tiles_of:
+            return tiles_of[statement.symbol].declaration, replace(statement, comments=typed.Comments())
+        if isinstance(statement, typed.RangeLoop):
             loads = {
                 symbol: tiles.load for symbol, tiles in tiles_of.items() if tiles.counter is statement.symbol
             }
@@ -164,8 +145,8 @@ def _with_tiles(kernel: KernelDef, tilings: tuple[_Tiling, ...]) -> KernelDef:
     return remove_unread(kernel, replace(kernel, body=body))
 
 
-def _sets(statement: Statement, symbols: Set[Symbol]) -> bool:
-    return isinstance(statement, Declare | Assign) and statement.symbol in symbols
+def _sets(statement: typed.Statement, symbols: Set[typed.Symbol]) -> bool:
+    return isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in symbols
 
 
 class _Tiles:
@@ -174,49 +155,51 @@ class _Tiles:
     def __init__(self, tiling: _Tiling, first: bool) -> None:
         pointers, base, stride = tiling.pointers, tiling.base, tiling.stride
         span, type_ = pointers.span, pointers.symbol.type
-        symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
+        symbol = typed.Symbol(f"tiles_{base.name.lower()}", type_, span)
         above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
-        given = Name(span, base.type, base), Name(span, stride.type, stride)
-        descriptor = Call(span, type_, "descriptor", given)
+        given = typed.Name(span, base.type, base), typed.Name(span, stride.type, stride)
+        descriptor = typed.Call(span, type_, "descriptor", given)
         self.counter = tiling.loop.symbol
-        self.declaration = Declare(span, symbol, descriptor, Comments(above, pointers.comments.beside))
+        self.declaration = typed.Declare(
+            span, symbol, descriptor, typed.Comments(above, pointers.comments.beside)
+        )
         assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
         tile = BlockType(type_.element.element, type_.shape)
-        self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))
+        self.load = typed.Call(span, tile, "tile", (typed.Name(span, type_, symbol), *tiling.corner))
 
 
-def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
-    if Load not in kinds(expr) or names(expr).isdisjoint(loads):
+def _loaded(expr: typed.Expr, loads: Mapping[typed.Symbol, typed.Call]) -> typed.Expr:
+    if typed.Load not in kinds(expr) or names(expr).isdisjoint(loads):
         return expr
     match expr:
-        case Load(pointer=Name(symbol=symbol), mask=None) if symbol in loads:
+        case typed.Load(pointer=typed.Name(symbol=symbol), mask=None) if symbol in loads:
             return replace(loads[symbol], span=expr.span)
     return with_children(expr, lambda child: _loaded(child, loads))
 
 
-def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
+def _operands(loop: typed.RangeLoop) -> Iterator[frozenset[typed.Symbol]]:
     """The pointers after both operands of each product whose right one is contiguous along the sum."""
     values = {
         statement.symbol: statement.value
         for statement in assigned_once(loop.body)
-        if isinstance(statement, Declare | Assign) and statement.value is not None
+        if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
     }
-    for dot in nodes(loop.body, Dot):
+    for dot in nodes(loop.body, typed.Dot):
         match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
             case (left, _), (right, 0):
                 yield frozenset((left, right))
 
 
-def _behind(expr: Expr, values: dict[Symbol, Expr]) -> tuple[Symbol, int] | None:
+def _behind(expr: typed.Expr, values: dict[typed.Symbol, typed.Expr]) -> tuple[typed.Symbol, int] | None:
     """The pointers that an operand was loaded through, and along which axis of it these are contiguous."""
     axis = 1
     while True:
         match expr:
-            case Name(symbol=symbol) if symbol in values:
+            case typed.Name(symbol=symbol) if symbol in values:
                 expr = values.pop(symbol)
-            case Permute(operand=operand, order=(1, 0)):
+            case typed.Permute(operand=operand, order=(1, 0)):
                 expr, axis = operand, 1 - axis
-            case Load(pointer=Name(symbol=symbol), mask=None):
+            case typed.Load(pointer=typed.Name(symbol=symbol), mask=None):
                 return symbol, axis
             case _:
                 return None
@@ -225,38 +208,44 @@ def _behind(expr: Expr, values: dict[Symbol, Expr]) -> tuple[Symbol, int] | None
 class _Search:
     """Looks for blocks of pointers that can be tiles."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         once = assigned_once(kernel.body)
         self._places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
         self._pointers = TilePointers(kernel)
-        self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
+        self._counters = {loop.symbol for loop in once if isinstance(loop, typed.RangeLoop)}
 
-    def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
+    def look(self, body: typed.Body, declared: dict[typed.Symbol, typed.Declare]) -> Iterator[_Tiling]:
         """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
         declared = dict(declared)
         for statement in body:
             match statement:
-                case Declare(symbol=symbol) if isinstance(element_of(symbol.type), PointerType):
+                case typed.Declare(symbol=symbol) if isinstance(element_of(symbol.type), PointerType):
                     declared[symbol] = statement
-                case If(then=then, otherwise=otherwise):
+                case typed.If(then=then, otherwise=otherwise):
                     yield from self.look(then, declared)
                     yield from self.look(otherwise, declared)
-                case RangeLoop():
+                case typed.RangeLoop():
                     yield from self._loop(statement, declared)
                     yield from self.look(statement.body, {})
                 case _:
                     for inner in bodies(statement):
                         yield from self.look(inner, {})
 
-    def _loop(self, loop: RangeLoop, declared: Mapping[Symbol, Declare]) -> Iterator[_Tiling]:
+    def _loop(
+        self, loop: typed.RangeLoop, declared: Mapping[typed.Symbol, typed.Declare]
+    ) -> Iterator[_Tiling]:
         step = constant(loop.step)
-        if Dot not in kinds_in(loop.body) or loop.symbol not in self._counters or loop.symbol.type != INT:
+        if (
+            typed.Dot not in kinds_in(loop.body)
+            or loop.symbol not in self._counters
+            or loop.symbol.type != INT
+        ):
             return
         if constant(loop.start) != 0 or not isinstance(step, int) or step <= 0:
             return
         stop = self._stop(loop.stop)
         for place, statement in enumerate(loop.body):
-            if stop is None or not isinstance(statement, Assign) or statement.symbol not in declared:
+            if stop is None or not isinstance(statement, typed.Assign) or statement.symbol not in declared:
                 continue
             if not self._is_loaded(statement.symbol, loop.body, place):
                 continue
@@ -265,27 +254,32 @@ class _Search:
             ) is not None:
                 yield tiling
 
-    def _stop(self, expr: Expr) -> tuple[int, int] | None:
+    def _stop(self, expr: typed.Expr) -> tuple[int, int] | None:
         """The end of a loop, if a launcher can know it: the position of a parameter, or -1 and a number."""
         value = constant(expr)
         if isinstance(value, int):
             return -1, value
-        known = isinstance(expr, Name) and expr.symbol in self._pointers.fixed
+        known = isinstance(expr, typed.Name) and expr.symbol in self._pointers.fixed
         return (self._places[expr.symbol], 0) if known else None  # type: ignore[union-attr]
 
-    def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
+    def _is_loaded(self, symbol: typed.Symbol, body: typed.Body, place: int) -> bool:
         """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
         if self._pointers.assignments[symbol] != 2:
             return False
         before, after = (
-            [load for load in nodes(part, Load) if symbol in names(load.pointer)]
+            [load for load in nodes(part, typed.Load) if symbol in names(load.pointer)]
             for part in (body[:place], body[place + 1 :])
         )
-        plain = [node for node in before if isinstance(node.pointer, Name) and node.mask is None]
+        plain = [node for node in before if isinstance(node.pointer, typed.Name) and node.mask is None]
         return bool(before) and len(plain) == len(before) and not after
 
     def _tiling(
-        self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: tuple[int, int]
+        self,
+        loop: typed.RangeLoop,
+        pointers: typed.Declare,
+        moved: typed.Expr,
+        step: int,
+        stop: tuple[int, int],
     ) -> _Tiling | None:
         tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
         shape = shape_of(pointers.symbol.type)
@@ -304,7 +298,7 @@ class _Search:
         still = not (any(column_ids) or column if along else any(row_ids) or row)
         if not still or any(start * width % _ALIGNMENT for start in starts):
             return None
-        counter = Name(loop.span, INT, loop.symbol)
+        counter = typed.Name(loop.span, INT, loop.symbol)
         corner = (row_start, counter) if along else (counter, column_start)
         described = Described(
             *(self._places[tile.base], self._places[stride], *stop),
@@ -318,7 +312,7 @@ class _Search:
         )
         return _Tiling(loop, pointers, tile.base, stride, corner, described)
 
-    def _edge(self, indices: Expr) -> tuple[tuple[int, int, int], int, Expr] | None:
+    def _edge(self, indices: typed.Expr) -> tuple[tuple[int, int, int], int, typed.Expr] | None:
         """Where a tile lies at first: each program id so many times, plus a number; and as an expression."""
         total = affine_of(self._value(indices), self._tile_term)
         if total is None or total.terms.get(_ELEMENT) != 1 or _element(indices) != INT:
@@ -326,35 +320,35 @@ class _Search:
         x, y, z = (total.terms.get(axis, 0) for axis in range(3))
         if total.low < 0 or min(x, y, z) < 0:
             return None
-        begin: Expr | None = None
+        begin: typed.Expr | None = None
         for term in terms(self._value(indices)):
-            if isinstance(term, Range):
+            if isinstance(term, typed.Range):
                 term = term.start
             if shape_of(term.type):
                 return None
             if constant(term) != 0:
-                begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
-        return (x, y, z), total.low, begin or Literal(indices.span, INT, 0)
+                begin = term if begin is None else typed.Binary(indices.span, INT, "+", begin, term)
+        return (x, y, z), total.low, begin or typed.Literal(indices.span, INT, 0)
 
-    def _value(self, expr: Expr) -> Expr:
+    def _value(self, expr: typed.Expr) -> typed.Expr:
         """The expression, or what the variable is that it names."""
-        while isinstance(expr, Name) and expr.symbol in self._pointers.values:
+        while isinstance(expr, typed.Name) and expr.symbol in self._pointers.values:
             expr = self._pointers.values[expr.symbol]
         return expr
 
-    def _tile_term(self, expr: Expr) -> Affine | None:
+    def _tile_term(self, expr: typed.Expr) -> Affine | None:
         """Program ids, each named by its axis, and a range: the only terms of where a tile lies."""
         match expr:
-            case Call(function="program_id", arguments=(axis,)):
+            case typed.Call(function="program_id", arguments=(axis,)):
                 return Affine.symbol(integer(axis))
-            case Range(start=start):
+            case typed.Range(start=start):
                 return Affine.symbol(_ELEMENT).plus(Affine.constant(integer(start)))
-            case Name(symbol=variable) if variable in self._pointers.values:
+            case typed.Name(symbol=variable) if variable in self._pointers.values:
                 return affine_of(self._pointers.values[variable], self._tile_term)
         return None
 
 
-def _element(expr: Expr) -> object:
+def _element(expr: typed.Expr) -> object:
     return element_of(expr.type)
 
 

@@ -34,28 +34,8 @@ from collections.abc import Set
 from dataclasses import replace
 from math import prod
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, scalar_of
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Broadcast,
-    Call,
-    Declare,
-    Dot,
-    Expand,
-    Expr,
-    For,
-    KernelDef,
-    Literal,
-    Name,
-    RangeLoop,
-    Reduce,
-    Select,
-    Statement,
-    Symbol,
-    While,
-)
 from pytriton.lang.tree.types import FLOAT, element_of, shape_of
 from pytriton.lang.tree.walk import (
     bodies,
@@ -91,29 +71,34 @@ from pytriton.passes.analysis.queries import assignments, never_set, nodes
 LOG2_E = 1.4426950408889634
 
 
-def exp2(kernel: KernelDef, _: Context) -> KernelDef:
+def exp2(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``exp(s)`` in a loop with a product as ``exp2(s * 1.4426950408889634)``; anything else as it is."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _statement(statement: Statement) -> Statement:
-    if not isinstance(statement, RangeLoop | For | While) or not {Call, Dot} <= kinds_in(statement.body):
+def _statement(statement: typed.Statement) -> typed.Statement:
+    if not isinstance(statement, typed.RangeLoop | typed.For | typed.While) or not {
+        typed.Call,
+        typed.Dot,
+    } <= kinds_in(statement.body):
         return statement
-    body = map_expressions(statement.body, lambda expr: _expr(expr) if Call in kinds(expr) else expr)
+    body = map_expressions(statement.body, lambda expr: _expr(expr) if typed.Call in kinds(expr) else expr)
     return statement if body is statement.body else replace(statement, body=body)
 
 
-def _expr(expr: Expr) -> Expr:
+def _expr(expr: typed.Expr) -> typed.Expr:
     expr = with_children(expr, _expr)
-    if not isinstance(expr, Call) or expr.function != "exp" or element_of(expr.type) != FLOAT:
+    if not isinstance(expr, typed.Call) or expr.function != "exp" or element_of(expr.type) != FLOAT:
         return expr
     (argument,) = expr.arguments
-    factor = Literal(expr.span, FLOAT, LOG2_E, weak=True)
-    return replace(expr, function="exp2", arguments=(Binary(expr.span, expr.type, "*", argument, factor),))
+    factor = typed.Literal(expr.span, FLOAT, LOG2_E, weak=True)
+    return replace(
+        expr, function="exp2", arguments=(typed.Binary(expr.span, expr.type, "*", argument, factor),)
+    )
 
 
-def fast_math(kernel: KernelDef, context: Context) -> KernelDef:
+def fast_math(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with such arithmetic, if it is allowed; what must be positive in a launch is in the traits."""
     if not context.settings.fast_math:
         return kernel
@@ -136,15 +121,17 @@ class _Kept(Exception):
 class _Scales:
     """Moves scales out of the statements that apply them; ``relied_upon`` are the parameters among them."""
 
-    def __init__(self, fixed: set[Symbol]) -> None:
+    def __init__(self, fixed: set[typed.Symbol]) -> None:
         self._fixed = fixed
-        self.relied_upon: set[Symbol] = set()
+        self.relied_upon: set[typed.Symbol] = set()
 
-    def moved(self, body: Body) -> Body:
+    def moved(self, body: typed.Body) -> typed.Body:
         """The block with each scale that can move where the scores are used, not where they are made."""
         for place, statement in enumerate(body):
             match statement:
-                case Declare(symbol=symbol, value=Binary(operator="*", left=scores, right=scale) as value):
+                case typed.Declare(
+                    symbol=symbol, value=typed.Binary(operator="*", left=scores, right=scale) as value
+                ):
                     if shape_of(scores.type) != shape_of(value.type):
                         scores, scale = scale, scores
                     if not self._is_positive(scale) or shape_of(scores.type) != shape_of(symbol.type):
@@ -153,22 +140,22 @@ class _Scales:
                         uses = tuple(_scaled_later(use, symbol, scale) for use in body[place + 1 :])
                     except _Kept:
                         continue
-                    if isinstance(scale, Name):
+                    if isinstance(scale, typed.Name):
                         self.relied_upon.add(scale.symbol)
                     body = (*body[:place], replace(statement, value=scores), *uses)
         return body
 
-    def _is_positive(self, scale: Expr) -> bool:
+    def _is_positive(self, scale: typed.Expr) -> bool:
         """Whether it is a positive number, or a parameter of which each launch can be asked."""
         if scale.type != FLOAT:
             return False
         value = constant(scale)
         if value is not None:
             return 0 < value < math.inf
-        return isinstance(scale, Name) and scale.symbol in self._fixed
+        return isinstance(scale, typed.Name) and scale.symbol in self._fixed
 
 
-def _scaled_later(statement: Statement, scores: Symbol, scale: Expr) -> Statement:
+def _scaled_later(statement: typed.Statement, scores: typed.Symbol, scale: typed.Expr) -> typed.Statement:
     """A statement that finds scores without their scale; raises ``_Kept`` where it does more than it may."""
     known = inside(statement)
     if scores not in known.reads | known.sets:
@@ -176,36 +163,38 @@ def _scaled_later(statement: Statement, scores: Symbol, scale: Expr) -> Statemen
     if bodies(statement):
         raise _Kept
     match statement:
-        case Assign(symbol=symbol, value=Select() as masked) if symbol is scores:
+        case typed.Assign(symbol=symbol, value=typed.Select() as masked) if symbol is scores:
             if scores in names(masked.condition) or not _masks(masked, scores):
                 raise _Kept
             return statement
-        case Declare(symbol=symbol) | Assign(symbol=symbol) if symbol is scores:
+        case typed.Declare(symbol=symbol) | typed.Assign(symbol=symbol) if symbol is scores:
             raise _Kept
     return with_expressions(statement, lambda expr: _with_scale(expr, scores, scale))
 
 
-def _masks(masked: Select, scores: Symbol) -> bool:
+def _masks(masked: typed.Select, scores: typed.Symbol) -> bool:
     """Whether a choice is between scores and an infinity, which scales to itself."""
     for kept, other in ((masked.yes, masked.no), (masked.no, masked.yes)):
-        value = constant(other.operand if isinstance(other, Broadcast) else other)
-        if isinstance(kept, Name) and kept.symbol is scores and value is not None and math.isinf(value):
+        value = constant(other.operand if isinstance(other, typed.Broadcast) else other)
+        if isinstance(kept, typed.Name) and kept.symbol is scores and value is not None and math.isinf(value):
             return True
     return False
 
 
-def _with_scale(expr: Expr, scores: Symbol, scale: Expr) -> Expr:
+def _with_scale(expr: typed.Expr, scores: typed.Symbol, scale: typed.Expr) -> typed.Expr:
     if scores not in names(expr):
         return expr
     match expr:
-        case Reduce(operator="max" | "min", operand=Name()):
-            return Binary(expr.span, expr.type, "*", expr, scale)
-        case Call(function="exp", arguments=(Binary(operator="-", left=Name() as left) as power,)):
+        case typed.Reduce(operator="max" | "min", operand=typed.Name()):
+            return typed.Binary(expr.span, expr.type, "*", expr, scale)
+        case typed.Call(
+            function="exp", arguments=(typed.Binary(operator="-", left=typed.Name() as left) as power,)
+        ):
             if left.symbol is scores:
-                scaled = Binary(left.span, left.type, "*", left, scale)
+                scaled = typed.Binary(left.span, left.type, "*", left, scale)
                 right = _with_scale(power.right, scores, scale)
                 return replace(expr, arguments=(replace(power, left=scaled, right=right),))
-        case Name():
+        case typed.Name():
             raise _Kept
     return with_children(expr, lambda child: _with_scale(child, scores, scale))
 
@@ -220,91 +209,95 @@ class _Powers:
     variable is copied or compared with. Elsewhere they are times log(2).
     """
 
-    def __init__(self, body: Body) -> None:
-        self._scaled: set[Symbol] = set()
+    def __init__(self, body: typed.Body) -> None:
+        self._scaled: set[typed.Symbol] = set()
         for loop in statements(body):
-            if isinstance(loop, RangeLoop | For | While):
-                self._scaled.update(*map(_subtracted, nodes(loop.body, Call)))
+            if isinstance(loop, typed.RangeLoop | typed.For | typed.While):
+                self._scaled.update(*map(_subtracted, nodes(loop.body, typed.Call)))
         links = [{symbol, *_compared(value)} for symbol, value in assignments(body)]
         while any(self._scaled & link and not link <= self._scaled for link in links):
             self._scaled.update(*(link for link in links if self._scaled & link))
 
-    def statement(self, statement: Statement) -> Statement:
-        if isinstance(statement, Declare | Assign) and statement.symbol in self._scaled and statement.value:
+    def statement(self, statement: typed.Statement) -> typed.Statement:
+        if (
+            isinstance(statement, typed.Declare | typed.Assign)
+            and statement.symbol in self._scaled
+            and statement.value
+        ):
             return replace(statement, value=self._in_log2(statement.value))
         return with_expressions(statement, self._plain)
 
-    def _plain(self, expr: Expr) -> Expr:
+    def _plain(self, expr: typed.Expr) -> typed.Expr:
         """An expression that means what it did."""
         match expr:
-            case Name(symbol=symbol) if symbol in self._scaled:
+            case typed.Name(symbol=symbol) if symbol in self._scaled:
                 return _times(expr, math.log(2))
-            case Call(function="exp", arguments=(power,)) if _is_float(expr):
+            case typed.Call(function="exp", arguments=(power,)) if _is_float(expr):
                 return replace(expr, function="exp2", arguments=(self._in_log2(power),))
         return with_children(expr, self._plain)
 
-    def _in_log2(self, expr: Expr) -> Expr:
+    def _in_log2(self, expr: typed.Expr) -> typed.Expr:
         """An expression times log2(e): a difference as one multiply-add, where a row shares what is subtracted."""
         match expr:
-            case Name(symbol=symbol) if symbol in self._scaled:
+            case typed.Name(symbol=symbol) if symbol in self._scaled:
                 return expr
-            case Expand(operand=operand) | Broadcast(operand=operand):
+            case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
                 return _on(expr, self._in_log2(operand))
-            case Call(function="max" | "min"):
+            case typed.Call(function="max" | "min"):
                 return with_children(expr, self._in_log2)
-            case Binary(operator="-", right=right):
+            case typed.Binary(operator="-", right=right):
                 if _is_shared(right, expr) or not names(expr).isdisjoint(self._scaled):
                     return with_children(expr, self._in_log2)
         value = constant(expr)
         return expr if value is not None and math.isinf(value) else _times(self._plain(expr), LOG2_E)
 
 
-def _subtracted(call: Call) -> set[Symbol]:
+def _subtracted(call: typed.Call) -> set[typed.Symbol]:
     """The variable that an exponential subtracts from all of a row."""
     if call.function != "exp" or not _is_float(call):
         return set()
     match call.arguments[0]:
-        case Binary(operator="-", right=right) as power if _is_shared(right, power):
-            while isinstance(right, Expand | Broadcast):
+        case typed.Binary(operator="-", right=right) as power if _is_shared(right, power):
+            while isinstance(right, typed.Expand | typed.Broadcast):
                 right = right.operand
-            return {right.symbol} if isinstance(right, Name) and not right.symbol.parameter else set()
+            return {right.symbol} if isinstance(right, typed.Name) and not right.symbol.parameter else set()
     return set()
 
 
-def _compared(expr: Expr) -> set[Symbol]:
+def _compared(expr: typed.Expr) -> set[typed.Symbol]:
     """The variables that a value is the largest or least of."""
     match expr:
-        case Name(symbol=symbol) if not symbol.parameter:
+        case typed.Name(symbol=symbol) if not symbol.parameter:
             return {symbol}
-        case Call(function="max" | "min", arguments=arguments):
+        case typed.Call(function="max" | "min", arguments=arguments):
             return set().union(*map(_compared, arguments))
     return set()
 
 
-def _calculated_once(body: Body, fixed: set[Symbol]) -> Body:
+def _calculated_once(body: typed.Body, fixed: set[typed.Symbol]) -> typed.Body:
     """The statements after those that multiply parameters by log2(e), which several of them need."""
-    factors = [node.left.symbol for node in nodes(body, Binary) if _is_log2_of(node, fixed)]  # type: ignore[union-attr]
+    factors = [node.left.symbol for node in nodes(body, typed.Binary) if _is_log2_of(node, fixed)]  # type: ignore[union-attr]
     named = {
-        symbol: Symbol(f"{symbol.name}_log2", FLOAT, symbol.span)
+        symbol: typed.Symbol(f"{symbol.name}_log2", FLOAT, symbol.span)
         for symbol, count in Counter(factors).items()
         if count > 1
     }
-    made: dict[Symbol, Declare] = {}
+    made: dict[typed.Symbol, typed.Declare] = {}
 
-    def change(expr: Expr) -> Expr:
-        if isinstance(expr, Binary) and _is_log2_of(expr, named.keys()):
+    def change(expr: typed.Expr) -> typed.Expr:
+        if isinstance(expr, typed.Binary) and _is_log2_of(expr, named.keys()):
             symbol = named[expr.left.symbol]  # type: ignore[union-attr]
-            made.setdefault(symbol, Declare(expr.span, symbol, expr))
-            return Name(expr.span, FLOAT, symbol)
+            made.setdefault(symbol, typed.Declare(expr.span, symbol, expr))
+            return typed.Name(expr.span, FLOAT, symbol)
         return with_children(expr, change)
 
     changed = map_expressions(body, change)
     return (*made.values(), *changed)
 
 
-def _is_log2_of(expr: Binary, parameters: Set[Symbol]) -> bool:
+def _is_log2_of(expr: typed.Binary, parameters: Set[typed.Symbol]) -> bool:
     match expr:
-        case Binary(operator="*", left=Name(symbol=symbol), right=Literal(value=value)):
+        case typed.Binary(operator="*", left=typed.Name(symbol=symbol), right=typed.Literal(value=value)):
             return symbol in parameters and symbol.type == FLOAT and value == LOG2_E
     return False
 
@@ -312,71 +305,74 @@ def _is_log2_of(expr: Binary, parameters: Set[Symbol]) -> bool:
 # ---------------------------------------------------------------- quotients
 
 
-def _fast(expr: Expr) -> Expr:
+def _fast(expr: typed.Expr) -> typed.Expr:
     expr = with_children(expr, _fast)
     match expr:
-        case Binary(operator="/") if _is_float(expr):
+        case typed.Binary(operator="/") if _is_float(expr):
             return _quotient(expr)
-        case Call(function="max" | "min" as function) if _is_float(expr):
+        case typed.Call(function="max" | "min" as function) if _is_float(expr):
             return replace(expr, function=f"{function}imum")
     return expr
 
 
-def _times(expr: Expr, number: float) -> Expr:
+def _times(expr: typed.Expr, number: float) -> typed.Expr:
     """The product with a number, worked out where there are fewest elements."""
     match expr:
-        case Literal(value=value):
+        case typed.Literal(value=value):
             return replace(expr, value=value * number)
-        case Expand(operand=operand) | Broadcast(operand=operand):
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
             return _on(expr, _times(operand, number))
-        case Binary(operator="*", left=left, right=right) if _is_shared(right, left):
+        case typed.Binary(operator="*", left=left, right=right) if _is_shared(right, left):
             return replace(expr, right=_times(right, number))
-        case Binary(operator="*", left=left, right=right) if _is_shared(left, right):
+        case typed.Binary(operator="*", left=left, right=right) if _is_shared(left, right):
             return replace(expr, left=_times(left, number))
-    return Binary(expr.span, expr.type, "*", expr, Literal(expr.span, FLOAT, number, weak=True))
+    return typed.Binary(expr.span, expr.type, "*", expr, typed.Literal(expr.span, FLOAT, number, weak=True))
 
 
-def _quotient(expr: Binary) -> Expr:
+def _quotient(expr: typed.Binary) -> typed.Expr:
     """A division in fewer instructions."""
     left, right = expr.left, expr.right
     match right:
-        case Call(function="sqrt"):
+        case typed.Call(function="sqrt"):
             return _product(expr, replace(right, function="rsqrt"))
-        case Expand(operand=Call(function="sqrt") as root) | Broadcast(operand=Call(function="sqrt") as root):
+        case (
+            typed.Expand(operand=typed.Call(function="sqrt") as root)
+            | typed.Broadcast(operand=typed.Call(function="sqrt") as root)
+        ):
             return _product(expr, _on(right, replace(root, function="rsqrt")))
     if _is_shared(right, left):
         return replace(expr, operator="*", right=_reciprocal(right))
     if shape_of(expr.type) and shape_of(left.type) == shape_of(right.type):
-        return Call(expr.span, expr.type, "divide", (left, right))
+        return typed.Call(expr.span, expr.type, "divide", (left, right))
     return expr
 
 
-def _product(quotient: Binary, reciprocal: Expr) -> Expr:
+def _product(quotient: typed.Binary, reciprocal: typed.Expr) -> typed.Expr:
     """What a reciprocal makes of a quotient."""
     if constant(quotient.left) == 1 and shape_of(quotient.type) == shape_of(reciprocal.type):
         return reciprocal
     return replace(quotient, operator="*", right=reciprocal)
 
 
-def _reciprocal(expr: Expr) -> Expr:
+def _reciprocal(expr: typed.Expr) -> typed.Expr:
     match expr:
-        case Expand(operand=operand) | Broadcast(operand=operand):
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand):
             return _on(expr, _reciprocal(operand))
-    return Binary(expr.span, expr.type, "/", Literal(expr.span, FLOAT, 1.0, weak=True), expr)
+    return typed.Binary(expr.span, expr.type, "/", typed.Literal(expr.span, FLOAT, 1.0, weak=True), expr)
 
 
-def _on(spread: Expand | Broadcast, operand: Expr) -> Expr:
+def _on(spread: typed.Expand | typed.Broadcast, operand: typed.Expr) -> typed.Expr:
     """The same axes over another operand."""
     return replace(spread, operand=operand)
 
 
-def _is_shared(expr: Expr, beside: Expr) -> bool:
+def _is_shared(expr: typed.Expr, beside: typed.Expr) -> bool:
     """Whether an operand has fewer elements than what it meets."""
-    while isinstance(expr, Expand | Broadcast):
+    while isinstance(expr, typed.Expand | typed.Broadcast):
         expr = expr.operand
     return prod(shape_of(expr.type)) < prod(shape_of(beside.type))
 
 
-def _is_float(expr: Expr) -> bool:
+def _is_float(expr: typed.Expr) -> bool:
     """Whether an operation gives float, or a block of it."""
     return scalar_of(expr.type) == FLOAT

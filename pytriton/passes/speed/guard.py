@@ -26,68 +26,55 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, scalar_of
-from pytriton.lang.tree.typed import (
-    Binary,
-    Comments,
-    Dot,
-    If,
-    KernelDef,
-    Load,
-    Name,
-    RangeLoop,
-    Statement,
-    Store,
-)
 from pytriton.lang.tree.types import BOOL, INT, Type, shape_of
 from pytriton.lang.tree.walk import bodies, map_body, statements
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import never_set, nodes
 
-__all__ = ["guard"]
-
 _WARP = 32 * 16  # bytes that a warp reads or writes at a time
 _COMMENT = "under a test, so that ptxas overlaps the products of consecutive iterations"
 
 
-def guard(kernel: KernelDef, context: Context) -> KernelDef:
+def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """``for k in range(0, K, TK)`` under ``if K > 0`` where that helps; anything else as it is."""
     if context.settings.portable:
         return kernel
-    stores = (store.value.type for store in statements(kernel.body) if isinstance(store, Store))
+    stores = (store.value.type for store in statements(kernel.body) if isinstance(store, typed.Store))
     stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}
-    if not stored or any(_row(load.type) == _WARP for load in nodes(kernel.body, Load)):
+    if not stored or any(_row(load.type) == _WARP for load in nodes(kernel.body, typed.Load)):
         return kernel
     fixed = never_set(kernel)
 
-    def guarded(statement: Statement) -> Statement:
-        if not isinstance(statement, RangeLoop) or (bound := _bound(statement)) is None:
+    def guarded(statement: typed.Statement) -> typed.Statement:
+        if not isinstance(statement, typed.RangeLoop) or (bound := _bound(statement)) is None:
             return statement
         if bound.symbol not in fixed or not _sums(statement, stored):
             return statement
         zero = statement.start if statement.stop is bound else statement.stop
-        condition = Binary(statement.span, BOOL, ">", bound, zero)
-        comments = Comments((*statement.comments.above, _COMMENT))
-        loop = replace(statement, comments=Comments((), statement.comments.beside))
-        return If(statement.span, condition, (loop,), (), comments)
+        condition = typed.Binary(statement.span, BOOL, ">", bound, zero)
+        comments = typed.Comments((*statement.comments.above, _COMMENT))
+        loop = replace(statement, comments=typed.Comments((), statement.comments.beside))
+        return typed.If(statement.span, condition, (loop,), (), comments)
 
     return replace(kernel, body=map_body(kernel.body, guarded))
 
 
-def _bound(loop: RangeLoop) -> Name | None:
+def _bound(loop: typed.RangeLoop) -> typed.Name | None:
     """The bound of a loop from 0 up to a variable, or from one down to 0."""
     step = constant(loop.step)
     if not isinstance(step, int) or loop.symbol.type != INT:
         return None
     zero, bound = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
-    return bound if constant(zero) == 0 and isinstance(bound, Name) else None
+    return bound if constant(zero) == 0 and isinstance(bound, typed.Name) else None
 
 
-def _sums(loop: RangeLoop, stored: set[tuple[int, ...]]) -> bool:
+def _sums(loop: typed.RangeLoop, stored: set[tuple[int, ...]]) -> bool:
     """Whether a loop sums a product of what it loads without masks, of one of those shapes."""
-    if any(map(bodies, loop.body)) or any(load.mask is not None for load in nodes(loop.body, Load)):
+    if any(map(bodies, loop.body)) or any(load.mask is not None for load in nodes(loop.body, typed.Load)):
         return False
-    dots = nodes(loop.body, Dot)
+    dots = nodes(loop.body, typed.Dot)
     return any(dot.accumulator is not None and shape_of(dot.type) in stored for dot in dots)
 
 

@@ -35,27 +35,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytriton.frozen import node, replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
-from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Broadcast,
-    Comments,
-    Declare,
-    Dot,
-    Expand,
-    Expr,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    RangeLoop,
-    Statement,
-    Store,
-    Symbol,
-)
 from pytriton.lang.tree.types import (
     BOOL,
     INT,
@@ -83,26 +64,24 @@ from pytriton.passes.analysis.liveness import remove_unread
 from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers
 from pytriton.passes.analysis.queries import negated, nodes
 
-__all__ = ["ROW", "packed"]
-
 ROW = 64  # elements; rows of a copy are multiples: 16 bytes at least, and 128 of half
 
-Bounds = Mapping[int, Expr]  # axis -> what indices along it are below
+Bounds = Mapping[int, typed.Expr]  # axis -> what indices along it are below
 
 
 @node
 class _Operand:
     """A block of pointers that can point into a copy."""
 
-    loop: RangeLoop
-    pointers: Declare
+    loop: typed.RangeLoop
+    pointers: typed.Declare
     tile: Tile
     along: int  # the axis that the loop moves it along
     bounds: Bounds
-    pitch: Symbol
+    pitch: typed.Symbol
 
 
-def packed(kernel: KernelDef, context: Context) -> KernelDef:
+def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with such operands in copies, if they are asked for; what can be copied is told in the traits."""
     operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
     if not operands:
@@ -118,13 +97,17 @@ def packed(kernel: KernelDef, context: Context) -> KernelDef:
     return _with_copies(kernel, operands) if context.settings.packed else kernel
 
 
-def _may_pack(kernel: KernelDef) -> bool:
+def _may_pack(kernel: typed.KernelDef) -> bool:
     """What is asked first, as it costs nothing."""
     inside = kinds_in(kernel.body)
-    return Dot in inside and Atomic not in inside and any(load.mask for load in nodes(kernel.body, Load))
+    return (
+        typed.Dot in inside
+        and typed.Atomic not in inside
+        and any(load.mask for load in nodes(kernel.body, typed.Load))
+    )
 
 
-def _box(operand: _Operand, places: Mapping[Symbol, int]) -> Box:
+def _box(operand: _Operand, places: Mapping[typed.Symbol, int]) -> Box:
     element = operand.tile.base.type.element  # type: ignore[union-attr]
     step = abs(integer(operand.loop.step))
     sides = [
@@ -140,10 +123,10 @@ def _box(operand: _Operand, places: Mapping[Symbol, int]) -> Box:
 class _Search:
     """Looks for operands that can be packed, and for what the kernel writes."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self._kernel = kernel
         self._pointers = TilePointers(kernel)
-        self._uses = Counter(name.symbol for name in nodes(kernel.body, Name))
+        self._uses = Counter(name.symbol for name in nodes(kernel.body, typed.Name))
 
     def found(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
         """The operands, and all that is written; no operands where that is not known."""
@@ -151,41 +134,43 @@ class _Search:
         writes = [
             self._written(statement)
             for statement in statements(self._kernel.body)
-            if isinstance(statement, Store)
+            if isinstance(statement, typed.Store)
         ]
         known = tuple(box for box in writes if box is not None)
         return (operands, known) if operands and len(known) == len(writes) else ((), ())
 
     def _operands(self) -> Iterator[_Operand]:
-        declared: dict[Symbol, Declare] = {}
+        declared: dict[typed.Symbol, typed.Declare] = {}
         for statement in self._kernel.body:
-            if isinstance(statement, Declare) and isinstance(element_of(statement.symbol.type), PointerType):
+            if isinstance(statement, typed.Declare) and isinstance(
+                element_of(statement.symbol.type), PointerType
+            ):
                 declared[statement.symbol] = statement
-            elif isinstance(statement, RangeLoop) and (limit := self._limit(statement)) is not None:
+            elif isinstance(statement, typed.RangeLoop) and (limit := self._limit(statement)) is not None:
                 for place, inner in enumerate(statement.body):
-                    if isinstance(inner, Assign) and inner.symbol in declared:
+                    if isinstance(inner, typed.Assign) and inner.symbol in declared:
                         operand = self._operand(statement, declared[inner.symbol], inner.value, place, limit)
                         if operand is not None:
                             yield operand
 
-    def _limit(self, loop: RangeLoop) -> Expr | None:
+    def _limit(self, loop: typed.RangeLoop) -> typed.Expr | None:
         """How far a loop counts from 0, or from which number down to 0."""
         step = constant(loop.step)
         if not isinstance(step, int) or not step or step & (abs(step) - 1) or loop.symbol.type != INT:
             return None
-        if self._pointers.assignments[loop.symbol] or Dot not in kinds_in(loop.body):
+        if self._pointers.assignments[loop.symbol] or typed.Dot not in kinds_in(loop.body):
             return None
         zero, limit = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
         return limit if constant(zero) == 0 and self._is_bound(limit) else None
 
-    def _is_bound(self, expr: Expr) -> bool:
+    def _is_bound(self, expr: typed.Expr) -> bool:
         """Whether a launcher can know it."""
-        if isinstance(expr, Name):
+        if isinstance(expr, typed.Name):
             return expr.symbol in self._pointers.fixed and expr.type == INT
         return expr.type == INT and isinstance(constant(expr), int)
 
     def _operand(
-        self, loop: RangeLoop, pointers: Declare, moved: Expr, place: int, limit: Expr
+        self, loop: typed.RangeLoop, pointers: typed.Declare, moved: typed.Expr, place: int, limit: typed.Expr
     ) -> _Operand | None:
         symbol, step = pointers.symbol, abs(integer(loop.step))
         tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
@@ -196,7 +181,9 @@ class _Search:
             load
             for expr in expressions(loop.body[:place], deep=False)
             for load in walk(expr)
-            if isinstance(load, Load) and isinstance(load.pointer, Name) and load.pointer.symbol is symbol
+            if isinstance(load, typed.Load)
+            and isinstance(load.pointer, typed.Name)
+            and load.pointer.symbol is symbol
         ]
         if along is None or not loads:
             return None
@@ -208,10 +195,10 @@ class _Search:
             return None
         if set(first) != {0, 1} or not _equal(first[along], limit):
             return None
-        pitch = Symbol(f"pitch_{tile.base.name.lower()}", INT, pointers.span)
+        pitch = typed.Symbol(f"pitch_{tile.base.name.lower()}", INT, pointers.span)
         return _Operand(loop, pointers, tile, along, first, pitch)
 
-    def _bounds_of(self, load: Load, tile: Tile, along: int, loop: RangeLoop) -> Bounds | None:
+    def _bounds_of(self, load: typed.Load, tile: Tile, along: int, loop: typed.RangeLoop) -> Bounds | None:
         """The bounds that the mask of a load is; None where it is anything else, or not zero elsewhere."""
         if load.mask is None or not _is_zero(load.other):
             return None
@@ -219,9 +206,9 @@ class _Search:
         count = counter if integer(loop.step) > 0 else self._sum(loop.start, None).plus(counter, -1)  # type: ignore[union-attr]
         return self._bounds(load.mask, tile, {along: count})
 
-    def _bounds(self, mask: Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
+    def _bounds(self, mask: typed.Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
         """A mask that is nothing but upper bounds of both axes, of each at most one."""
-        found: dict[int, Expr] = {}
+        found: dict[int, typed.Expr] = {}
         for comparison in self._conjuncts(mask, None):
             bound = None if comparison is None else self._bound(*comparison, tile, counts)
             if bound is None or bound[0] in found:
@@ -229,27 +216,32 @@ class _Search:
             found[bound[0]] = bound[1]
         return found
 
-    def _conjuncts(self, mask: Expr, axis: int | None) -> Iterator[tuple[Binary, int | None] | None]:
+    def _conjuncts(
+        self, mask: typed.Expr, axis: int | None
+    ) -> Iterator[tuple[typed.Binary, int | None] | None]:
         """The comparisons that a mask is the conjunction of, and the axis that each is spread along, if it is; None
         for what is no comparison."""
         match mask:
-            case Name(symbol=symbol) if symbol in self._pointers.values:
+            case typed.Name(symbol=symbol) if symbol in self._pointers.values:
                 yield from self._conjuncts(self._pointers.values[symbol], axis)
-            case Broadcast(operand=operand) if len(shape_of(operand.type)) in (0, len(shape_of(mask.type))):
+            case typed.Broadcast(operand=operand) if len(shape_of(operand.type)) in (
+                0,
+                len(shape_of(mask.type)),
+            ):
                 yield from self._conjuncts(operand, axis)
-            case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+            case typed.Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
                 yield from self._conjuncts(operand, int(axes[0]))
-            case Binary(operator="&&", left=left, right=right):
+            case typed.Binary(operator="&&", left=left, right=right):
                 yield from self._conjuncts(left, axis)
                 yield from self._conjuncts(right, axis)
-            case Binary(operator="<" | ">"):
+            case typed.Binary(operator="<" | ">"):
                 yield (mask if mask.operator == "<" else mirrored(mask)), axis
             case _:
                 yield None
 
     def _bound(
-        self, claim: Binary, axis: int | None, tile: Tile, counts: Mapping[int, Affine]
-    ) -> tuple[int, Expr] | None:
+        self, claim: typed.Binary, axis: int | None, tile: Tile, counts: Mapping[int, Affine]
+    ) -> tuple[int, typed.Expr] | None:
         """The axis whose indices a comparison bounds, and by what.
 
         An index is the tile's, and what the loop has counted so far: ``rk < k``, where k counts down from K, says
@@ -261,41 +253,43 @@ class _Search:
         if low is None or high is None or low.low or low.high:
             return None
         for at, side in enumerate(tile.axes):
-            if not isinstance(side.indices, Name) or element_of(side.indices.symbol.type) != INT:
+            if not isinstance(side.indices, typed.Name) or element_of(side.indices.symbol.type) != INT:
                 continue
             if low.terms.get((at, side.indices.symbol)) != 1:
                 continue
             index = Affine.symbol((at, side.indices.symbol)).plus(counts.get(at, Affine({})))
             rest = high.plus(low, -1).plus(index)
             if not rest.terms and rest.low == rest.high:
-                return at, Literal(claim.span, INT, rest.low)
+                return at, typed.Literal(claim.span, INT, rest.low)
             if [*rest.terms.values()] == [1] and not rest.low and not high.low:
                 (symbol,) = rest.terms
-                if isinstance(symbol, Symbol) and symbol in self._pointers.fixed and symbol.type == INT:
-                    return at, Name(claim.span, INT, symbol)
+                if isinstance(symbol, typed.Symbol) and symbol in self._pointers.fixed and symbol.type == INT:
+                    return at, typed.Name(claim.span, INT, symbol)
         return None
 
-    def _sum(self, expr: Expr, axis: int | None) -> Affine | None:
+    def _sum(self, expr: typed.Expr, axis: int | None) -> Affine | None:
         """An integer as a sum of variables; blocks of one axis with the axis that they are spread along."""
 
-        def term(part: Expr, axis: int | None = axis) -> Affine | None:
+        def term(part: typed.Expr, axis: int | None = axis) -> Affine | None:
             match part:
-                case Name(symbol=symbol) if not shape_of(part.type):
+                case typed.Name(symbol=symbol) if not shape_of(part.type):
                     return Affine.symbol(symbol)
-                case Name(symbol=symbol) if len(shape_of(part.type)) == 1 and axis is not None:
+                case typed.Name(symbol=symbol) if len(shape_of(part.type)) == 1 and axis is not None:
                     return Affine.symbol((axis, symbol))
-                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                case typed.Expand(operand=operand, axes=(False, True) | (True, False) as axes) if (
+                    axis is None
+                ):
                     return affine_of(operand, lambda inner: term(inner, int(axes[0])))
-                case Broadcast(operand=operand) if not shape_of(operand.type):
+                case typed.Broadcast(operand=operand) if not shape_of(operand.type):
                     return affine_of(operand, lambda inner: term(inner, axis))
             return None
 
         return affine_of(expr, term)
 
-    def _written(self, store: Store) -> Box | None:
+    def _written(self, store: typed.Store) -> Box | None:
         """Where a store may write; None if it is not known."""
         pointer = store.pointer
-        if isinstance(pointer, Name):
+        if isinstance(pointer, typed.Name):
             pointer = self._pointers.values.get(pointer.symbol, pointer)
         tile = self._pointers.tile_of(pointer)
         if tile is None or not isinstance(tile.base.type, PointerType):
@@ -313,18 +307,18 @@ def _copied(type_: object) -> bool:
     return isinstance(element, ScalarType) and element.bits in (8, 16, 32, 64)
 
 
-def _is_zero(other: Expr | None) -> bool:
+def _is_zero(other: typed.Expr | None) -> bool:
     """Whether what a load gives under a false mask is 0, not -0."""
-    while isinstance(other, Broadcast):
+    while isinstance(other, typed.Broadcast):
         other = other.operand
     value = 0 if other is None else constant(other)
     return value is not None and value == 0 and math.copysign(1, value) == 1
 
 
-def _equal(left: Expr, right: Expr) -> bool:
+def _equal(left: typed.Expr, right: typed.Expr) -> bool:
     """Whether two bounds are the same parameter or number."""
-    if isinstance(left, Name) or isinstance(right, Name):
-        return isinstance(left, Name) and isinstance(right, Name) and left.symbol is right.symbol
+    if isinstance(left, typed.Name) or isinstance(right, typed.Name):
+        return isinstance(left, typed.Name) and isinstance(right, typed.Name) and left.symbol is right.symbol
     return constant(left) == constant(right)
 
 
@@ -335,17 +329,17 @@ def _alike(left: Bounds, right: Bounds) -> bool:
 # ---------------------------------------------------------------- the kernel that reads copies
 
 
-def _with_copies(kernel: KernelDef, operands: Sequence[_Operand]) -> KernelDef:
+def _with_copies(kernel: typed.KernelDef, operands: Sequence[_Operand]) -> typed.KernelDef:
     """The kernel with these operands read from their copies."""
     declared = {operand.pointers: operand for operand in operands}
     moved = {operand.pointers.symbol: operand for operand in operands}
 
-    def changed(statement: Statement) -> Body:
-        if isinstance(statement, Declare) and statement in declared:
+    def changed(statement: typed.Statement) -> typed.Body:
+        if isinstance(statement, typed.Declare) and statement in declared:
             return _declared(declared[statement])
-        if isinstance(statement, Assign) and statement.symbol in moved:
+        if isinstance(statement, typed.Assign) and statement.symbol in moved:
             by = _moved_by(moved[statement.symbol])
-            assert isinstance(statement.value, Binary)
+            assert isinstance(statement.value, typed.Binary)
             return (replace(statement, value=replace(statement.value, right=by)),)
         return (statement,)
 
@@ -354,26 +348,29 @@ def _with_copies(kernel: KernelDef, operands: Sequence[_Operand]) -> KernelDef:
     return remove_unread(kernel, replace(kernel, body=body))
 
 
-def _declared(operand: _Operand) -> Body:
+def _declared(operand: _Operand) -> typed.Body:
     """The distance of the copy's rows, and the pointers into it."""
     pointers, tile = operand.pointers, operand.tile
     span, type_, above = pointers.span, pointers.symbol.type, pointers.comments.above
     comment = f"{tile.base.name} is a copy here, with zeros where the bounds end; its rows lie so far apart"
-    size, number = Literal(span, INT, _multiple(operand)), Literal(span, INT, _multiple(operand) - 1)
-    raised = Binary(span, INT, "+", operand.bounds[1], number)
-    pitch = Binary(span, INT, "*", Binary(span, INT, "/", raised, size), size)
+    size, number = (
+        typed.Literal(span, INT, _multiple(operand)),
+        typed.Literal(span, INT, _multiple(operand) - 1),
+    )
+    raised = typed.Binary(span, INT, "+", operand.bounds[1], number)
+    pitch = typed.Binary(span, INT, "*", typed.Binary(span, INT, "/", raised, size), size)
     row, column = (_spread(tile.axes[at], at) for at in (0, 1))
-    rows = Binary(span, row.type, "*", row, Name(span, INT, operand.pitch))
+    rows = typed.Binary(span, row.type, "*", row, typed.Name(span, INT, operand.pitch))
     element = element_of(type_)
-    first = Binary(
-        span, BlockType(element, shape_of(row.type)), "+", Name(span, tile.base.type, tile.base), rows
+    first = typed.Binary(
+        span, BlockType(element, shape_of(row.type)), "+", typed.Name(span, tile.base.type, tile.base), rows
     )
     return (
-        Declare(span, operand.pitch, pitch, Comments((*above, comment))),
+        typed.Declare(span, operand.pitch, pitch, typed.Comments((*above, comment))),
         replace(
             pointers,
-            value=Binary(span, type_, "+", first, column),
-            comments=Comments((), pointers.comments.beside),
+            value=typed.Binary(span, type_, "+", first, column),
+            comments=typed.Comments((), pointers.comments.beside),
         ),
     )
 
@@ -383,30 +380,30 @@ def _multiple(operand: _Operand) -> int:
     return max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)
 
 
-def _moved_by(operand: _Operand) -> Expr:
+def _moved_by(operand: _Operand) -> typed.Expr:
     """What an iteration adds to the pointers."""
     loop, span = operand.loop, operand.pointers.span
     size = loop.step if integer(loop.step) > 0 else negated(loop.step)
-    return size if operand.along else Binary(span, INT, "*", size, Name(span, INT, operand.pitch))
+    return size if operand.along else typed.Binary(span, INT, "*", size, typed.Name(span, INT, operand.pitch))
 
 
-def _spread(axis: Axis, at: int) -> Expr:
+def _spread(axis: Axis, at: int) -> typed.Expr:
     """The indices of an axis, as a block of two."""
     (size,) = shape_of(axis.indices.type)
     shape, axes = ((size, 1), (False, True)) if at == 0 else ((1, size), (True, False))
-    return Expand(axis.indices.span, BlockType(INT, shape), axis.indices, axes)
+    return typed.Expand(axis.indices.span, BlockType(INT, shape), axis.indices, axes)
 
 
-def _loaded(expr: Expr, moved: Mapping[Symbol, _Operand]) -> Expr:
+def _loaded(expr: typed.Expr, moved: Mapping[typed.Symbol, _Operand]) -> typed.Expr:
     """A load from a copy: no mask along the axis of the loop, and whole rows."""
-    if Load not in kinds(expr) or names(expr).isdisjoint(moved):
+    if typed.Load not in kinds(expr) or names(expr).isdisjoint(moved):
         return expr
     match expr:
-        case Load(pointer=Name(symbol=symbol)) if symbol in moved:
+        case typed.Load(pointer=typed.Name(symbol=symbol)) if symbol in moved:
             operand = moved[symbol]
             at = 1 - operand.along
             indices = _spread(operand.tile.axes[at], at)
-            limit = Name(expr.span, INT, operand.pitch) if at else operand.bounds[0]
-            mask = Binary(expr.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
+            limit = typed.Name(expr.span, INT, operand.pitch) if at else operand.bounds[0]
+            mask = typed.Binary(expr.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
             return replace(expr, mask=mask)
     return with_children(expr, lambda child: _loaded(child, moved))

@@ -34,33 +34,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    NO_COMMENTS,
-    Assign,
-    Atomic,
-    Binary,
-    Body,
-    Broadcast,
-    Call,
-    Comments,
-    Declare,
-    Expand,
-    Expr,
-    If,
-    KernelDef,
-    Literal,
-    Load,
-    Name,
-    Range,
-    RangeLoop,
-    Remark,
-    Select,
-    Statement,
-    Store,
-    Symbol,
-    Unary,
-)
 from pytriton.lang.tree.types import BOOL, INT, element_of, shape_of
 from pytriton.lang.tree.walk import (
     assigned,
@@ -87,14 +62,12 @@ from pytriton.passes.analysis.queries import (
     unless_changed,
 )
 
-__all__ = ["peel"]
-
 _MAX_STATEMENTS = 60  # statements of a loop that is written twice
 _MAX_NODES = 100  # nodes of a side of a comparison that is looked at
 _COMMENT = "what is left, under its masks"
 
 
-def peel(kernel: KernelDef, _: Context) -> KernelDef:
+def peel(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """The kernel with the last iteration of such loops apart, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel
@@ -103,9 +76,9 @@ def peel(kernel: KernelDef, _: Context) -> KernelDef:
 
 
 class _Peel:
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef) -> None:
         self.kernel = kernel
-        self.values: dict[Symbol, Expr] = {}  # what variables were set to last
+        self.values: dict[typed.Symbol, typed.Expr] = {}  # what variables were set to last
 
     @cached_property
     def diagonals(self) -> tuple[_Diagonal, ...]:
@@ -116,41 +89,41 @@ class _Peel:
         return tuple(diagonal for diagonal in found if diagonal)
 
     @cached_property
-    def ranges(self) -> dict[Symbol, Affine]:
+    def ranges(self) -> dict[typed.Symbol, Affine]:
         """The variables that are ranges."""
         return {
             symbol: Affine.range(value)
             for symbol, value in set_once(self.kernel.body).items()
-            if isinstance(value, Range)
+            if isinstance(value, typed.Range)
         }
 
-    def body(self, body: Body, outer: _Multiples | None) -> Body:
+    def body(self, body: typed.Body, outer: _Multiples | None) -> typed.Body:
         """``outer``: what is known of variables when the body begins."""
         multiples = _Multiples(outer)
-        result: list[Statement] = []
+        result: list[typed.Statement] = []
         for statement in body:
             multiples.passed.append(statement)
             inner = bodies(statement)
             for symbol in inside(statement).sets if inner else ():
                 self.values.pop(symbol, None)
-            if isinstance(statement, RangeLoop) and (peeled := self._loop(statement, multiples)):
+            if isinstance(statement, typed.RangeLoop) and (peeled := self._loop(statement, multiples)):
                 result += peeled
             elif inner:
                 result.append(with_bodies(statement, partial(self.body, outer=multiples)))
             else:
                 result.append(statement)
-                if isinstance(statement, Declare | Assign) and statement.value is not None:
+                if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
                     self.values[statement.symbol] = statement.value
             for symbol in inside(statement).sets if inner else ():
                 self.values.pop(symbol, None)
         return unless_changed(body, result)
 
-    def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
+    def _loop(self, loop: typed.RangeLoop, multiples: _Multiples) -> typed.Body:
         """The loop and its last iteration; nothing where that is not possible or takes no mask away."""
         iteration = _full_iteration(loop)
         if iteration is None or len(loop.body) > _MAX_STATEMENTS or not multiplies(loop.body):
             return ()
-        if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
+        if any(map(bodies, loop.body)) or typed.Atomic in kinds_in(loop.body):
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
@@ -169,8 +142,8 @@ class _Peel:
 
     def _ends_on(self, iteration: _FullIteration) -> _Diagonal | None:
         """The rows that a loop's last iteration reaches, if its bound says so."""
-        bound = self.values.get(iteration.count.symbol) if isinstance(iteration.count, Name) else None
-        if not isinstance(bound, Call) or bound.function != "min" or not iteration.up:
+        bound = self.values.get(iteration.count.symbol) if isinstance(iteration.count, typed.Name) else None
+        if not isinstance(bound, typed.Call) or bound.function != "min" or not iteration.up:
             return None
         ends = [affine_of(argument, _variable) for argument in bound.arguments]
         step = iteration.step
@@ -184,49 +157,56 @@ class _Peel:
         return None
 
     def _with_last(
-        self, loop: RangeLoop, body: Body, iteration: _FullIteration, size: Expr, always: bool = False
-    ) -> Body:
+        self,
+        loop: typed.RangeLoop,
+        body: typed.Body,
+        iteration: _FullIteration,
+        size: typed.Expr,
+        always: bool = False,
+    ) -> typed.Body:
         """The full iterations, and the last one where some of the bound is left; ``always``: the last one apart."""
         span = loop.span
 
-        def calculate(left: Expr, operator: str, right: Expr) -> Expr:
-            return Binary(span, INT, operator, left, right)
+        def calculate(left: typed.Expr, operator: str, right: typed.Expr) -> typed.Expr:
+            return typed.Binary(span, INT, operator, left, right)
 
-        symbol = Symbol("whole" if iteration.up else "rest", INT, span)
-        cut = Name(span, INT, symbol)
+        symbol = typed.Symbol("whole" if iteration.up else "rest", INT, span)
+        cut = typed.Name(span, INT, symbol)
         if iteration.up:
-            one = Literal(span, INT, 1)
-            before = calculate(Call(span, INT, "max", (loop.stop, one)), "-", one) if always else loop.stop
+            one = typed.Literal(span, INT, 1)
+            before = (
+                calculate(typed.Call(span, INT, "max", (loop.stop, one)), "-", one) if always else loop.stop
+            )
             value = calculate(calculate(before, "/", size), "*", size)
-            left = Binary(span, BOOL, "<", cut, loop.stop)
+            left = typed.Binary(span, BOOL, "<", cut, loop.stop)
         else:
             value = calculate(loop.start, "%", size)
-            left = Binary(span, BOOL, ">", cut, Literal(span, INT, 0))
-        above = Comments(loop.comments.above)
+            left = typed.Binary(span, BOOL, ">", cut, typed.Literal(span, INT, 0))
+        above = typed.Comments(loop.comments.above)
         return (
-            Declare(span, symbol, value, above),
-            replace(loop, stop=cut, body=body, comments=Comments((), loop.comments.beside)),
-            If(span, left, self._last(loop, cut), (), Comments((_COMMENT,))),
+            typed.Declare(span, symbol, value, above),
+            replace(loop, stop=cut, body=body, comments=typed.Comments((), loop.comments.beside)),
+            typed.If(span, left, self._last(loop, cut), (), typed.Comments((_COMMENT,))),
         )
 
-    def _last(self, loop: RangeLoop, variable: Expr) -> Body:
+    def _last(self, loop: typed.RangeLoop, variable: typed.Expr) -> typed.Body:
         """The body once more, less its comments and what only another iteration would read."""
         body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
         elsewhere = _reads_outside(self.kernel.body, loop)
-        result: list[Statement] = []
+        result: list[typed.Statement] = []
         for statement in reversed(body):
-            if isinstance(statement, Remark):
+            if isinstance(statement, typed.Remark):
                 continue
             left = tuple(result)
-            if isinstance(statement, Declare | Assign) and statement.symbol not in (
+            if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol not in (
                 elsewhere | reads(left) | assigned(left)
             ):
                 continue
-            result.append(replace(statement, comments=NO_COMMENTS))
+            result.append(replace(statement, comments=typed.NO_COMMENTS))
         return tuple(reversed(result))
 
 
-def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
+def _reads_outside(body: typed.Body, loop: typed.RangeLoop) -> set[typed.Symbol]:
     """What a kernel reads in other places than in one of its loops."""
     empty = replace(loop, body=())
     return reads(map_body(body, lambda statement: empty if statement is loop else statement))
@@ -239,29 +219,31 @@ def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
 class _FullIteration:
     """A full iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
 
-    variable: Symbol
+    variable: typed.Symbol
     up: bool
     step: int
-    count: Expr
+    count: typed.Expr
     gap: Affine
 
     @property
-    def sums(self) -> dict[Symbol, Affine]:
+    def sums(self) -> dict[typed.Symbol, Affine]:
         """The variable and the bound, which stand for themselves."""
         return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
-def _full_iteration(loop: RangeLoop) -> _FullIteration | None:
+def _full_iteration(loop: typed.RangeLoop) -> _FullIteration | None:
     """The full iterations of a loop from 0 up to a bound, or from one down to 0."""
     step = constant(loop.step)
     if loop.symbol.type != INT or not isinstance(step, int):
         return None
     up = step > 0
     zero, bound = (loop.start, loop.stop) if up else (loop.stop, loop.start)
-    if constant(zero) != 0 or not (isinstance(bound, Name) or constant(bound) is not None):
+    if constant(zero) != 0 or not (isinstance(bound, typed.Name) or constant(bound) is not None):
         return None
     variable = Affine.symbol(loop.symbol)
-    until = affine_of(bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, Name) else None)
+    until = affine_of(
+        bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, typed.Name) else None
+    )
     assert until is not None
     gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
     return _FullIteration(loop.symbol, up, abs(step), bound, gap)
@@ -275,7 +257,7 @@ class _Diagonal:
     all its iterations but the last ``n + step <= first``: so has ``n + rn`` that is at most every element.
     """
 
-    rows: Symbol
+    rows: typed.Symbol
     first: Affine
     size: int
 
@@ -285,7 +267,7 @@ class _Diagonal:
         return Affine.symbol(self.rows).plus(Affine.symbol(iteration.variable), -1).plus(step)
 
 
-def _diagonal(symbol: Symbol, value: Expr, fixed: Set[Symbol]) -> _Diagonal | None:
+def _diagonal(symbol: typed.Symbol, value: typed.Expr, fixed: Set[typed.Symbol]) -> _Diagonal | None:
     if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:
         return None
     total = affine_of_element(value, _variable)
@@ -297,26 +279,26 @@ def _diagonal(symbol: Symbol, value: Expr, fixed: Set[Symbol]) -> _Diagonal | No
     return _Diagonal(symbol, Affine(total.terms, total.low, total.low), size)
 
 
-def _variable(part: Expr) -> Affine | None:
+def _variable(part: typed.Expr) -> Affine | None:
     """A scalar variable as a symbol."""
-    return Affine.symbol(part.symbol) if isinstance(part, Name) and not shape_of(part.type) else None
+    return Affine.symbol(part.symbol) if isinstance(part, typed.Name) and not shape_of(part.type) else None
 
 
 class _Multiples:
     """Of which power of two each variable is a multiple, after the statements passed; worked out when asked."""
 
     def __init__(self, outer: _Multiples | None) -> None:
-        self.passed: list[Statement] = []
+        self.passed: list[typed.Statement] = []
         self._outer = outer
-        self._known: dict[Symbol, int] | None = None
+        self._known: dict[typed.Symbol, int] | None = None
 
-    def now(self) -> Mapping[Symbol, int]:
+    def now(self) -> Mapping[typed.Symbol, int]:
         """The powers of two; of a statement with blocks it is taken that these have run."""
         known = self._known
         if known is None:
             known = self._known = {} if self._outer is None else dict(self._outer.now())
         for statement in self.passed:
-            if isinstance(statement, Declare | Assign):
+            if isinstance(statement, typed.Declare | typed.Assign):
                 value = statement.value
                 known[statement.symbol] = 1 if value is None else _multiple(value, known)
             elif bodies(statement):
@@ -325,22 +307,22 @@ class _Multiples:
         return known
 
 
-def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
+def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
     """A power of two that divides an integer, wrapped around or not."""
     value = constant(expr)
     if isinstance(value, int):
         return value & -value or 1 << 31
     match expr:
-        case Name(symbol=symbol):
+        case typed.Name(symbol=symbol):
             promise = int(symbol.multiple_of) if symbol.parameter else 1
             return known.get(symbol, promise & -promise)
-        case Binary(operator="*", type=type_) if type_ == INT:
+        case typed.Binary(operator="*", type=type_) if type_ == INT:
             return min(_multiple(expr.left, known) * _multiple(expr.right, known), 1 << 31)
-        case Binary(operator="+" | "-", type=type_) if type_ == INT:
+        case typed.Binary(operator="+" | "-", type=type_) if type_ == INT:
             return min(_multiple(expr.left, known), _multiple(expr.right, known))
-        case Call(function="min" | "max", arguments=arguments) if expr.type == INT:
+        case typed.Call(function="min" | "max", arguments=arguments) if expr.type == INT:
             return min(_multiple(argument, known) for argument in arguments)
-        case Unary(operator="-", operand=operand) if expr.type == INT:
+        case typed.Unary(operator="-", operand=operand) if expr.type == INT:
             return _multiple(operand, known)
     return 1
 
@@ -358,24 +340,24 @@ class _Unmasked:
     """
 
     iteration: _FullIteration
-    sums: dict[Symbol, Affine]
+    sums: dict[typed.Symbol, Affine]
     diagonal: _Diagonal | None = None
     by_diagonal: bool = False
-    true: set[Symbol] = field(default_factory=set)
+    true: set[typed.Symbol] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if self.diagonal:
             self.sums = {**self.sums, self.diagonal.rows: Affine.symbol(self.diagonal.rows)}
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: typed.Body) -> typed.Body:
         """The statements without conditions that hold, and without the variables that held them."""
         once = set_once(body)
-        result: list[Statement] = []
+        result: list[typed.Statement] = []
         for statement in body:
             changed = map_expressions((statement,), self._expr)[0]
-            if isinstance(changed, Store) and changed.mask is not None and is_true(changed.mask):
+            if isinstance(changed, typed.Store) and changed.mask is not None and is_true(changed.mask):
                 changed = replace(changed, mask=None)
-            value = changed.value if isinstance(changed, Declare) and changed.symbol in once else None
+            value = changed.value if isinstance(changed, typed.Declare) and changed.symbol in once else None
             if value is not None:
                 self._note(changed.symbol, value)  # type: ignore[union-attr]
             result.append(changed)
@@ -384,7 +366,7 @@ class _Unmasked:
         unread = self.true - reads(tuple(result))
         return tuple(_without(statement, unread) for statement in result if not _is_idle(statement))
 
-    def _note(self, symbol: Symbol, value: Expr) -> None:
+    def _note(self, symbol: typed.Symbol, value: typed.Expr) -> None:
         """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
@@ -394,29 +376,31 @@ class _Unmasked:
         if total is not None:
             self.sums[symbol] = total
 
-    def _expr(self, expr: Expr) -> Expr:
+    def _expr(self, expr: typed.Expr) -> typed.Expr:
         before, expr = expr, with_children(expr, self._expr)
         match expr:
-            case Name(symbol=symbol) if symbol in self.true:
+            case typed.Name(symbol=symbol) if symbol in self.true:
                 return _truth(expr)
-            case Binary(operator="<" | "<=" | ">" | ">=") if self._holds(expr):
+            case typed.Binary(operator="<" | "<=" | ">" | ">=") if self._holds(expr):
                 return _truth(expr)
-            case Expand() | Broadcast() if is_true(_operand(expr)):
+            case typed.Expand() | typed.Broadcast() if is_true(_operand(expr)):
                 return _truth(expr)
-            case Binary(operator="&&", left=left, right=right):
+            case typed.Binary(operator="&&", left=left, right=right):
                 for side, other in ((left, right), (right, left)):
                     if is_true(side):
-                        return other if other.type == expr.type else Broadcast(expr.span, expr.type, other)
-            case Select(condition=condition, yes=yes) if is_true(condition):
-                return yes if yes.type == expr.type else Broadcast(expr.span, expr.type, yes)
-            case Load(mask=mask) if mask is not None and is_true(mask):
+                        return (
+                            other if other.type == expr.type else typed.Broadcast(expr.span, expr.type, other)
+                        )
+            case typed.Select(condition=condition, yes=yes) if is_true(condition):
+                return yes if yes.type == expr.type else typed.Broadcast(expr.span, expr.type, yes)
+            case typed.Load(mask=mask) if mask is not None and is_true(mask):
                 return replace(expr, mask=None, other=None)
-            case Load(mask=Broadcast(operand=mask)) if expr is not before:
+            case typed.Load(mask=typed.Broadcast(operand=mask)) if expr is not before:
                 same_rank = len(shape_of(mask.type)) == len(shape_of(expr.type))
                 return replace(expr, mask=mask) if same_rank else expr
         return expr
 
-    def _holds(self, claim: Binary) -> bool:
+    def _holds(self, claim: typed.Binary) -> bool:
         """Whether a comparison holds for all elements of a full iteration.
 
         It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
@@ -448,32 +432,32 @@ class _Unmasked:
         self.by_diagonal |= holds
         return holds
 
-    def _sum(self, expr: Expr) -> Affine | None:
+    def _sum(self, expr: typed.Expr) -> Affine | None:
         """An integer of the body by the loop's variable and its bound; None where it needs anything else."""
         return affine_of_element(
-            expr, lambda part: self.sums.get(part.symbol) if isinstance(part, Name) else None
+            expr, lambda part: self.sums.get(part.symbol) if isinstance(part, typed.Name) else None
         )
 
 
-def _operand(expr: Expand | Broadcast) -> Expr:
+def _operand(expr: typed.Expand | typed.Broadcast) -> typed.Expr:
     return expr.operand
 
 
-def _truth(expr: Expr) -> Expr:
+def _truth(expr: typed.Expr) -> typed.Expr:
     """True in the shape of a condition."""
-    return Broadcast(expr.span, expr.type, Literal(expr.span, BOOL, 1))
+    return typed.Broadcast(expr.span, expr.type, typed.Literal(expr.span, BOOL, 1))
 
 
-def _is_idle(statement: Statement) -> bool:
+def _is_idle(statement: typed.Statement) -> bool:
     """Whether a variable is set to what it is: ``s = true ? s : other`` without its condition."""
     match statement:
-        case Assign(symbol=symbol, value=Name(symbol=read), comments=comments):
-            return symbol is read and comments is NO_COMMENTS
+        case typed.Assign(symbol=symbol, value=typed.Name(symbol=read), comments=comments):
+            return symbol is read and comments is typed.NO_COMMENTS
     return False
 
 
-def _without(statement: Statement, gone: set[Symbol]) -> Statement:
+def _without(statement: typed.Statement, gone: set[typed.Symbol]) -> typed.Statement:
     """The statement; its comments where it set a variable that is gone."""
-    if isinstance(statement, Declare) and statement.symbol in gone:
-        return Remark(statement.span, statement.comments)
+    if isinstance(statement, typed.Declare) and statement.symbol in gone:
+        return typed.Remark(statement.span, statement.comments)
     return statement

@@ -27,36 +27,16 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from itertools import pairwise
 
-from pytriton.lang.tree.typed import (
-    Assign,
-    Binary,
-    Body,
-    Broadcast,
-    Comments,
-    Declare,
-    Expand,
-    Expr,
-    For,
-    KernelDef,
-    Literal,
-    Name,
-    RangeLoop,
-    Select,
-    Statement,
-    Symbol,
-    While,
-)
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import inside, map_bodies, names, statements
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import multiplies, never_set, set_once
 
-__all__ = ["rematerialise"]
-
 _COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 
-def rematerialise(kernel: KernelDef, _: Context) -> KernelDef:
+def rematerialise(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """The kernel with such masks assigned once more after the loop, before they are read there."""
     if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel
@@ -66,26 +46,30 @@ def rematerialise(kernel: KernelDef, _: Context) -> KernelDef:
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _is_mask(statement: Statement) -> bool:
-    return isinstance(statement, Declare) and element_of(statement.symbol.type) == BOOL
+def _is_mask(statement: typed.Statement) -> bool:
+    return isinstance(statement, typed.Declare) and element_of(statement.symbol.type) == BOOL
 
 
-def _computed_again(body: Body, once: Set[Symbol], fixed: Set[Symbol]) -> Body:
-    copies: dict[int, list[Statement]] = {}  # by the position that they go before
+def _computed_again(body: typed.Body, once: Set[typed.Symbol], fixed: Set[typed.Symbol]) -> typed.Body:
+    copies: dict[int, list[typed.Statement]] = {}  # by the position that they go before
     for at, statement in enumerate(body):
-        if not isinstance(statement, Declare) or statement.symbol not in once or statement.value is None:
+        if (
+            not isinstance(statement, typed.Declare)
+            or statement.symbol not in once
+            or statement.value is None
+        ):
             continue
         if not names(statement.value) <= fixed or (value := _otherwise(statement.value)) is None:
             continue
         if place := next(_places(body, at, statement.symbol), 0):
-            again = Assign(statement.span, statement.symbol, value, Comments((_COMMENT,)))
+            again = typed.Assign(statement.span, statement.symbol, value, typed.Comments((_COMMENT,)))
             copies.setdefault(place, []).append(again)
     if not copies:
         return body
     return tuple(new for at, statement in enumerate(body) for new in (*copies.get(at, ()), statement))
 
 
-def _places(body: Body, declared: int, symbol: Symbol) -> Iterator[int]:
+def _places(body: typed.Body, declared: int, symbol: typed.Symbol) -> Iterator[int]:
     """Where a variable is read first after a loop with a product over which it is only kept."""
     read = [at for at in range(declared + 1, len(body)) if symbol in inside(body[at]).reads]
     for before, after in pairwise(read):
@@ -93,22 +77,22 @@ def _places(body: Body, declared: int, symbol: Symbol) -> Iterator[int]:
             yield after
 
 
-def _is_product_loop(statement: Statement) -> bool:
-    return isinstance(statement, RangeLoop | For | While) and multiplies(statement.body)
+def _is_product_loop(statement: typed.Statement) -> bool:
+    return isinstance(statement, typed.RangeLoop | typed.For | typed.While) and multiplies(statement.body)
 
 
-def _otherwise(mask: Expr) -> Expr | None:
+def _otherwise(mask: typed.Expr) -> typed.Expr | None:
     """The same mask, of other instructions; None where that is not possible for all of it."""
     match mask:
-        case Expand(operand=operand) | Broadcast(operand=operand) if shape_of(operand.type):
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand) if shape_of(operand.type):
             other = _otherwise(operand)
             return None if other is None else replace(mask, operand=other)
-        case Binary(operator="&&" | "||", left=left, right=right):
+        case typed.Binary(operator="&&" | "||", left=left, right=right):
             new_left, new_right = _otherwise(left), _otherwise(right)
             if new_left is None or new_right is None:
                 return None
             return replace(mask, left=new_left, right=new_right)
-        case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
+        case typed.Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
             if not shape_of(mask.type) or not (_is_variable(left) and _is_variable(right)):
                 return None
             if mask.operator in ("<", ">="):
@@ -117,19 +101,19 @@ def _otherwise(mask: Expr) -> Expr | None:
     return None
 
 
-def _is_variable(side: Expr) -> bool:
+def _is_variable(side: typed.Expr) -> bool:
     """Whether a side of a comparison is a variable of signed integers, with new axes at most."""
-    while isinstance(side, Expand | Broadcast):
+    while isinstance(side, typed.Expand | typed.Broadcast):
         side = side.operand
-    return isinstance(side, Name) and element_of(side.type) in (INT, LONG)
+    return isinstance(side, typed.Name) and element_of(side.type) in (INT, LONG)
 
 
-def _sign(mask: Expr, left: Expr, right: Expr, operator: str) -> Expr:
+def _sign(mask: typed.Expr, left: typed.Expr, right: typed.Expr, operator: str) -> typed.Expr:
     """``left < right`` or ``left >= right`` by the sign of the difference."""
     span, shape, element = mask.span, shape_of(mask.type), element_of(left.type)
     assert isinstance(element, ScalarType)
-    type_, zero = with_element(element, shape), Literal(span, element, 0)
-    signs = Binary(span, type_, "^", left, right)
-    differ = Binary(span, with_element(BOOL, shape), "<", signs, zero)
-    difference = Select(span, type_, differ, left, Binary(span, type_, "-", left, right))
-    return Binary(span, mask.type, operator, difference, zero)
+    type_, zero = with_element(element, shape), typed.Literal(span, element, 0)
+    signs = typed.Binary(span, type_, "^", left, right)
+    differ = typed.Binary(span, with_element(BOOL, shape), "<", signs, zero)
+    difference = typed.Select(span, type_, differ, left, typed.Binary(span, type_, "-", left, right))
+    return typed.Binary(span, mask.type, operator, difference, zero)

@@ -14,40 +14,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytriton.lang.tree.typed import Dot, KernelDef, Load, RangeLoop, Statement
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import bodies, kinds_in, map_body, statements
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.memory.provenance import Provenance
 
-__all__ = ["can_stream", "stages"]
 
-
-def can_stream(kernel: KernelDef, provenance: Provenance) -> bool:
+def can_stream(kernel: typed.KernelDef, provenance: Provenance) -> bool:
     """Whether the kernel has such a loop."""
     return any(_streams(statement, provenance) for statement in statements(kernel.body))
 
 
-def stages(kernel: KernelDef, context: Context) -> KernelDef:
+def stages(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """``range(0, N, TN)`` as ``tl.range(0, N, TN, num_stages=3)``, if so many stages are asked for."""
     number = context.settings.num_stages
     if number is None:
         return kernel
     provenance = Provenance(kernel)
 
-    def with_stages(statement: Statement) -> Statement:
-        if isinstance(statement, RangeLoop) and _streams(statement, provenance):
+    def with_stages(statement: typed.Statement) -> typed.Statement:
+        if isinstance(statement, typed.RangeLoop) and _streams(statement, provenance):
             return replace(statement, stages=number)
         return statement
 
     return replace(kernel, body=map_body(kernel.body, with_stages))
 
 
-def _streams(statement: Statement, provenance: Provenance) -> bool:
-    if not isinstance(statement, RangeLoop) or any(map(bodies, statement.body)):
+def _streams(statement: typed.Statement, provenance: Provenance) -> bool:
+    if not isinstance(statement, typed.RangeLoop) or any(map(bodies, statement.body)):
         return False
     kinds = kinds_in(statement.body)
-    if Load not in kinds or Dot in kinds:
+    if typed.Load not in kinds or typed.Dot in kinds:
         return False
-    loads = nodes(statement.body, Load)
+    loads = nodes(statement.body, typed.Load)
     return not any(provenance.writes_to(statement.body, load.pointer) for load in loads)

@@ -23,63 +23,51 @@ from __future__ import annotations
 from typing import Final
 
 from pytriton.frozen import replace
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import (
-    Binary,
-    Body,
-    Call,
-    Comments,
-    Declare,
-    Expr,
-    KernelDef,
-    Literal,
-    Name,
-    RangeLoop,
-    Symbol,
-)
 from pytriton.lang.tree.types import INT
 from pytriton.lang.tree.walk import map_expressions, names, statements, walk, with_children
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import assignments, nodes
 from pytriton.source import Span
 
-__all__ = ["GROUP", "can_swizzle", "grows", "swizzle"]
-
 GROUP: Final = 8  # programs along axis 0 that start together, where tuning tries it
 
 
-def can_swizzle(kernel: KernelDef) -> bool:
+def can_swizzle(kernel: typed.KernelDef) -> bool:
     """Whether the kernel knows its place on both axes 0 and 1."""
-    calls = nodes(kernel.body, Call)
+    calls = nodes(kernel.body, typed.Call)
     return {0, 1} <= {constant(call.arguments[0]) for call in calls if call.function == "program_id"}
 
 
-def swizzle(kernel: KernelDef, context: Context) -> KernelDef:
+def swizzle(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if that is asked for."""
     if not context.settings.swizzle:
         return kernel
     start, row, column = _start(kernel.span, context.settings.swizzle)
 
-    def changed(expr: Expr) -> Expr:
-        if isinstance(expr, Call) and expr.function == "program_id":
+    def changed(expr: typed.Expr) -> typed.Expr:
+        if isinstance(expr, typed.Call) and expr.function == "program_id":
             axis = constant(expr.arguments[0])
             symbol = {0: row, 1: column}.get(axis)  # type: ignore[arg-type]
-            return expr if symbol is None else Name(expr.span, INT, symbol)
+            return expr if symbol is None else typed.Name(expr.span, INT, symbol)
         return with_children(expr, changed)
 
     return replace(kernel, body=(*start, *map_expressions(kernel.body, changed)))
 
 
-def grows(kernel: KernelDef) -> bool:
+def grows(kernel: typed.KernelDef) -> bool:
     """Whether it has a loop whose end depends on the place along axis 0."""
-    sources: dict[Symbol, set[Symbol]] = {}
-    places: set[Symbol] = set()
+    sources: dict[typed.Symbol, set[typed.Symbol]] = {}
+    places: set[typed.Symbol] = set()
     for symbol, value in assignments(kernel.body):
         sources.setdefault(symbol, set()).update(names(value))
-        calls = (node for node in walk(value) if isinstance(node, Call) and node.function == "program_id")
+        calls = (
+            node for node in walk(value) if isinstance(node, typed.Call) and node.function == "program_id"
+        )
         places |= {symbol for call in calls if constant(call.arguments[0]) == 0}
-    ends = [names(loop.stop) for loop in statements(kernel.body) if isinstance(loop, RangeLoop)]
-    seen: set[Symbol] = set()
+    ends = [names(loop.stop) for loop in statements(kernel.body) if isinstance(loop, typed.RangeLoop)]
+    seen: set[typed.Symbol] = set()
     pending = list(set().union(*ends))
     while pending:
         symbol = pending.pop()
@@ -89,32 +77,32 @@ def grows(kernel: KernelDef) -> bool:
     return not seen.isdisjoint(places)
 
 
-def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
+def _start(span: Span, group: int) -> tuple[typed.Body, typed.Symbol, typed.Symbol]:
     """The statements that compute the new ids, and their variables."""
-    body: list[Declare] = []
+    body: list[typed.Declare] = []
     grouped = 0 if group > 0 else 1  # the axis
 
-    def ask(function: str, axis: int) -> Expr:
-        return Call(span, INT, function, (Literal(span, INT, axis),))
+    def ask(function: str, axis: int) -> typed.Expr:
+        return typed.Call(span, INT, function, (typed.Literal(span, INT, axis),))
 
-    def calculate(left: Expr, operator: str, right: Expr) -> Expr:
-        return Binary(span, INT, operator, left, right)
+    def calculate(left: typed.Expr, operator: str, right: typed.Expr) -> typed.Expr:
+        return typed.Binary(span, INT, operator, left, right)
 
-    def let(name: str, value: Expr) -> Symbol:
-        symbol = Symbol(name, INT, span)
-        body.append(Declare(span, symbol, value))
+    def let(name: str, value: typed.Expr) -> typed.Symbol:
+        symbol = typed.Symbol(name, INT, span)
+        body.append(typed.Declare(span, symbol, value))
         return symbol
 
-    def use(symbol: Symbol) -> Expr:
-        return Name(span, INT, symbol)
+    def use(symbol: typed.Symbol) -> typed.Expr:
+        return typed.Name(span, INT, symbol)
 
-    size = Literal(span, INT, abs(group))
+    size = typed.Literal(span, INT, abs(group))
     line = calculate(ask("program_id", 1), "*", ask("num_programs", 0))
     place = let("pid", calculate(line, "+", ask("program_id", 0)))
     group_size = let("whole", calculate(size, "*", ask("num_programs", 1 - grouped)))
     first = let("first", calculate(calculate(use(place), "/", use(group_size)), "*", size))
     left = calculate(ask("num_programs", grouped), "-", use(first))
-    high = let("high", Call(span, INT, "min", (left, size)))
+    high = let("high", typed.Call(span, INT, "min", (left, size)))
     inside = let("inside", calculate(use(place), "%", use(group_size)))
     within = calculate(use(first), "+", calculate(use(inside), "%", use(high)))
     along = calculate(use(inside), "/", use(high))
@@ -122,8 +110,8 @@ def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
         row, column = let("pid_0", within), let("pid_1", along)
         comment = f"programs in groups of {group}, for the level-2 cache"
     else:
-        last = calculate(ask("num_programs", 0), "-", Literal(span, INT, 1))
+        last = calculate(ask("num_programs", 0), "-", typed.Literal(span, INT, 1))
         row, column = let("pid_0", calculate(last, "-", along)), let("pid_1", within)
         comment = "the longest programs first"
-    body[0] = replace(body[0], comments=Comments((comment,)))
+    body[0] = replace(body[0], comments=typed.Comments((comment,)))
     return tuple(body), row, column

@@ -11,31 +11,31 @@ from __future__ import annotations
 
 from math import prod
 
+from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
-from pytriton.lang.tree.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.tree.types import Type, shape_of
 from pytriton.lang.tree.walk import statements
 from pytriton.passes.analysis.context import Tiles
 from pytriton.passes.analysis.queries import multiplies, nodes
 
-__all__ = ["largest_tiles"]
 
-
-def largest_tiles(body: Body) -> Tiles:
+def largest_tiles(body: typed.Body) -> Tiles:
     """The tiles of the loop that loads most; nothing where no loop has a product of what it loads."""
     loops = [
-        _tiles(loop) for loop in statements(body) if isinstance(loop, RangeLoop) and multiplies(loop.body)
+        _tiles(loop)
+        for loop in statements(body)
+        if isinstance(loop, typed.RangeLoop) and multiplies(loop.body)
     ]
     return max(loops, key=lambda tiles: (tiles.loaded, tiles.summed), default=Tiles())
 
 
-def _tiles(loop: RangeLoop) -> Tiles:
+def _tiles(loop: typed.RangeLoop) -> Tiles:
     given = {
         statement.symbol: statement.value
         for statement in loop.body
-        if isinstance(statement, Declare | Assign) and isinstance(statement.value, Load)
+        if isinstance(statement, typed.Declare | typed.Assign) and isinstance(statement.value, typed.Load)
     }
-    dots = nodes(loop.body, Dot)
+    dots = nodes(loop.body, typed.Dot)
     loads = {load for dot in dots for load in (_load(dot.left, given), _load(dot.right, given)) if load}
     sums = [dot for dot in dots if dot.accumulator is not None]
     return Tiles(
@@ -45,11 +45,11 @@ def _tiles(loop: RangeLoop) -> Tiles:
     )
 
 
-def _load(operand: Expr, given: dict[Symbol, Load]) -> Load | None:
+def _load(operand: typed.Expr, given: dict[typed.Symbol, typed.Load]) -> typed.Load | None:
     """The load that an operand of a product is, as it stands."""
-    if isinstance(operand, Name):
+    if isinstance(operand, typed.Name):
         return given.get(operand.symbol)
-    return operand if isinstance(operand, Load) else None
+    return operand if isinstance(operand, typed.Load) else None
 
 
 def _width(type_: Type) -> int:
