@@ -1,7 +1,7 @@
 """Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
 
-analysis/  questions that several passes ask: equal, as sums? still read? a number? what did a pass leave unread?
-memory/    which memory a pointer reaches, which accesses may meet, where barriers go
+analysis/  what several passes ask: equal as sums? still read? which variables is a value computed from?
+memory/    which memory a pointer reaches, which accesses may overlap, where barriers go
 lower/     what Triton lacks, in terms of what it has
 loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
 speed/     what changes no result and makes kernels faster
@@ -15,22 +15,20 @@ from pytriton.lang.tree.typed import KernelDef
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.loops.counted import counted, upward
 from pytriton.passes.loops.prefetch import prefetch
-from pytriton.passes.lower.divisors import divisors
 from pytriton.passes.lower.jumps import jumps
 from pytriton.passes.lower.pad import pad
 from pytriton.passes.lower.products import accumulate, products
-from pytriton.passes.lower.temporaries import temporaries
+from pytriton.passes.lower.temporaries import divisors, temporaries
 from pytriton.passes.lower.unreached import unreached
 from pytriton.passes.memory.barriers import barriers
 from pytriton.passes.memory.provenance import check_qualifiers
 from pytriton.passes.speed.descriptors import descriptors
 from pytriton.passes.speed.fast_math import exp2, fast_math
 from pytriton.passes.speed.guard import guard
-from pytriton.passes.speed.observe import observe
+from pytriton.passes.speed.observe import observe, stages
 from pytriton.passes.speed.packing import packed
 from pytriton.passes.speed.peel import peel
 from pytriton.passes.speed.rematerialise import rematerialise
-from pytriton.passes.speed.stages import stages
 from pytriton.passes.speed.swizzle import swizzle
 
 __all__ = ["PASSES", "Context", "Pass", "run"]
@@ -78,7 +76,7 @@ PASSES: tuple[Pass, ...] = (
 
 
 def run(kernel: KernelDef, context: Context | None = None) -> KernelDef:
-    """The kernel after every pass; what they learn of it, and what the user may want to know, is in the context."""
+    """The kernel after every pass; traits and diagnostics are in the context."""
     context = context or Context()
     for step in PASSES:
         if step.needed or not context.settings.traced:

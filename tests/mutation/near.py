@@ -57,9 +57,11 @@ _FILES = {
     ),
     "pytriton/passes/memory/provenance.py": ("tests/passes/memory/test_provenance.py", *_ORDERED),
     "pytriton/passes/speed/swizzle.py": ("tests/passes/speed/test_swizzle.py",),
-    "pytriton/passes/speed/stages.py": ("tests/passes/speed/test_stages.py",),
+    "pytriton/passes/speed/observe.py": (
+        "tests/passes/speed/test_stages.py",
+        "tests/runtime/sweep/test_feasibility.py",
+    ),
     "pytriton/passes/analysis/liveness.py": ("tests/passes/lower/test_unreached.py",),
-    "pytriton/passes/speed/tiles.py": ("tests/runtime/sweep/test_feasibility.py",),
     "pytriton/passes/lower/unreached.py": ("tests/passes/lower/test_unreached.py",),
 }
 

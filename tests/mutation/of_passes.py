@@ -28,9 +28,9 @@ PASSES = (
     ),
     Mutant(
         "divisors-unguarded",
-        _pass("lower/divisors"),
+        _pass("lower/temporaries"),
         "a division by what may be zero drops the tests of it",
-        "if not _divides(expr) or not _doubtful(expr.right, doubtful):",
+        "if not _divides(expr) or not _doubtful(expr.right, tested, values):",
         "if True:",
     ),
     Mutant(
@@ -295,7 +295,7 @@ SCALARS = (
     ),
     Mutant(
         "streams-what-it-stores",
-        _pass("speed/stages"),
+        _pass("speed/observe"),
         "a loop loads ahead of its stores to the same memory",
         "return not any(provenance.writes_to(statement.body, load.pointer) for load in loads)",
         "return True",
@@ -316,7 +316,7 @@ SCALARS = (
     ),
     Mutant(
         "tiles-in-elements",
-        _pass("speed/tiles"),
+        _pass("speed/observe"),
         "tiles count one byte an element, so points that cannot fit are tried",
         "loaded=sum(prod(shape_of(load.type)) * _width(load.type) for load in loads),",
         "loaded=sum(prod(shape_of(load.type)) for load in loads),",

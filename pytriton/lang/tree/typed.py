@@ -358,7 +358,7 @@ class For(_Statement):
 
 @node
 class RangeLoop(_Statement):
-    """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/stages.py)."""
+    """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/observe.py)."""
 
     symbol: Symbol
     start: Expr

@@ -11,12 +11,13 @@ are is the caller's business (speed/descriptors.py, speed/packing.py).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 
 from pytriton.frozen import node
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import INT, LONG, element_of, shape_of
-from pytriton.lang.tree.walk import statements
+from pytriton.lang.tree.walk import kinds, names, statements, with_children
 from pytriton.passes.analysis.queries import never_set, set_once
 
 
@@ -112,6 +113,18 @@ class TilePointers:
         if isinstance(factor, typed.Name) and factor.symbol in self.fixed and factor.type in (INT, LONG):
             return factor.symbol
         return None
+
+
+def with_loads(
+    expr: typed.Expr, loads: Mapping[typed.Symbol, Callable[[typed.Load], typed.Expr]]
+) -> typed.Expr:
+    """The expression with other loads through these blocks of pointers."""
+    if typed.Load not in kinds(expr) or names(expr).isdisjoint(loads):
+        return expr
+    match expr:
+        case typed.Load(pointer=typed.Name(symbol=symbol)) if symbol in loads:
+            return loads[symbol](expr)
+    return with_children(expr, lambda child: with_loads(child, loads))
 
 
 def terms(expr: typed.Expr | None) -> list[typed.Expr]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.types import BlockType
+from pytriton.lang.tree.types import INT, BlockType
 from pytriton.lang.tree.walk import (
     assigned,
     assigned_once,
@@ -16,11 +16,13 @@ from pytriton.lang.tree.walk import (
     expressions,
     kinds,
     kinds_in,
+    names,
     plain_values,
     statements,
     walk,
 )
 
+Values = dict[typed.Symbol, list[typed.Expr]]
 _Node = TypeVar("_Node", bound=typed.Expr)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -101,6 +103,34 @@ def assignments(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
         for statement in statements(body)
         if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
     ]
+
+
+def values_of(body: typed.Body) -> Values:
+    """Everything that each variable is ever set to by an assignment."""
+    values: Values = {}
+    for symbol, value in assignments(body):
+        values.setdefault(symbol, []).append(value)
+    return values
+
+
+def sources(exprs: Iterable[typed.Expr], values: Values) -> set[typed.Symbol]:
+    """The variables that expressions read, and those from which these are computed."""
+    pending, read = list(exprs), set[typed.Symbol]()
+    while pending:
+        new = names(pending.pop()) - read
+        read |= new
+        for symbol in new:
+            pending += values.get(symbol, ())
+    return read
+
+
+def counting(loop: typed.RangeLoop) -> tuple[int, typed.Expr] | None:
+    """The step and the bound of a loop of ints from 0 up to that bound, or, with a step below 0, from it to 0."""
+    step = constant(loop.step)
+    if not isinstance(step, int) or loop.symbol.type != INT:
+        return None
+    zero, bound = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
+    return (step, bound) if constant(zero) == 0 else None
 
 
 def set_once(body: typed.Body) -> dict[typed.Symbol, typed.Expr]:

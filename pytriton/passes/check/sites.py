@@ -15,14 +15,15 @@ from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.lang.tree.walk import (
-    bodies,
     expressions,
     has_memory,
+    statements,
     walk,
     with_bodies,
     with_children,
     with_expressions,
 )
+from pytriton.passes.analysis.queries import Values, sources, values_of
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
 
@@ -63,7 +64,7 @@ class _Accesses:
         self.sites: list[Site] = []
         self._kernel = kernel
         self._provenance = Provenance(kernel)
-        self._sources = _Sources(kernel)
+        self._values = _set_in(kernel.body)
 
     def numbered(self, body: typed.Body, loops: tuple[typed.Statement, ...]) -> typed.Body:
         """The statements with their accesses numbered; ``loops`` are those around them."""
@@ -102,8 +103,8 @@ class _Accesses:
     ) -> int:
         roots = self._provenance.roots(pointer)
         known = None if roots is None else tuple(s.name for s in self._kernel.parameters if s in roots)
-        offsets = self._sources.of(pointer)
-        around = self._sources.of(*[expr for loop in loops for expr in _bounds(loop)])
+        offsets = self._sources(pointer)
+        around = self._sources(*[expr for loop in loops for expr in _bounds(loop)])
         self.sites.append(
             Site(
                 _target(span, span if kind == "atomic" else pointer.span),
@@ -113,12 +114,29 @@ class _Accesses:
                 tuple(map(int, shape_of(pointer.type))),
                 mask is not None,
                 _scalars(offsets),
-                _scalars(self._sources.of(mask) if mask is not None else frozenset()),
+                _scalars(self._sources(mask) if mask is not None else set()),
                 _scalars(around),
-                tuple(sorted(symbol.name for symbol in offsets & self._sources.loaded(pointer))),
+                tuple(sorted(symbol.name for symbol in offsets & self._loaded(pointer))),
             )
         )
         return len(self.sites) - 1
+
+    def _sources(self, *several: typed.Expr) -> set[typed.Symbol]:
+        """The parameters from which expressions are computed; of memory that is read, its own."""
+        return sources(several, self._values) & set(self._kernel.parameters)
+
+    def _loaded(self, expr: typed.Expr) -> set[typed.Symbol]:
+        """The pointer parameters from whose memory something was loaded for the value of the expression."""
+        computed = [
+            value for symbol in sources([expr], self._values) for value in self._values.get(symbol, ())
+        ]
+        loads = (
+            node
+            for part in (expr, *computed)
+            for node in walk(part)
+            if isinstance(node, typed.Load | typed.Atomic)
+        )
+        return set().union(*(self._provenance.roots(load.pointer) or () for load in loads))
 
 
 def _target(span: Span, pointer: Span) -> Span:
@@ -146,58 +164,14 @@ def _bounds(loop: typed.Statement) -> list[typed.Expr]:
     return expressions((loop,), deep=False)
 
 
-def _scalars(symbols: frozenset[typed.Symbol]) -> tuple[str, ...]:
+def _scalars(symbols: set[typed.Symbol]) -> tuple[str, ...]:
     return tuple(sorted(symbol.name for symbol in symbols if not isinstance(symbol.type, PointerType)))
 
 
-class _Sources:
-    """The parameters from which the value of an expression is computed, memory included."""
-
-    def __init__(self, kernel: typed.KernelDef) -> None:
-        self._known = {symbol: frozenset([symbol]) for symbol in kernel.parameters}
-        self._memory: dict[typed.Symbol, frozenset[typed.Symbol]] = {}
-        self._provenance = Provenance(kernel)
-        self._settle(_set_in(kernel.body))
-
-    def of(self, *several: typed.Expr) -> frozenset[typed.Symbol]:
-        """The parameters; of memory that is read, its own."""
-        found: set[typed.Symbol] = set()
-        for expr in several:
-            for node in walk(expr):
-                if isinstance(node, typed.Name):
-                    found |= self._known.get(node.symbol, frozenset())
-        return frozenset(found)
-
-    def loaded(self, expr: typed.Expr) -> frozenset[typed.Symbol]:
-        """The pointer parameters from whose memory something was loaded for the value of the expression."""
-        found: set[typed.Symbol] = set()
-        for node in walk(expr):
-            if isinstance(node, typed.Name):
-                found |= self._memory.get(node.symbol, frozenset())
-            elif isinstance(node, typed.Load | typed.Atomic):
-                found |= self._provenance.roots(node.pointer) or frozenset()
-        return frozenset(found)
-
-    def _settle(self, sets: list[tuple[typed.Symbol, typed.Expr]]) -> None:
-        changed = True
-        while changed:
-            changed = False
-            for symbol, value in sets:
-                for known, new in ((self._known, self.of(value)), (self._memory, self.loaded(value))):
-                    before = known.get(symbol, frozenset())
-                    if not new <= before:
-                        known[symbol] = before | new
-                        changed = True
-
-
-def _set_in(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
+def _set_in(body: typed.Body) -> Values:
     """What variables are set to, those of ranges included."""
-    found: list[tuple[typed.Symbol, typed.Expr]] = []
-    for statement in body:
-        if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
-            found.append((statement.symbol, statement.value))
-        elif isinstance(statement, typed.RangeLoop):
-            found += [(statement.symbol, expr) for expr in (statement.start, statement.stop, statement.step)]
-        for inner in bodies(statement):
-            found += _set_in(inner)
-    return found
+    values = values_of(body)
+    for loop in statements(body):
+        if isinstance(loop, typed.RangeLoop):
+            values.setdefault(loop.symbol, []).extend((loop.start, loop.stop, loop.step))
+    return values

@@ -1,6 +1,5 @@
 """C's loops as ``range``, and loads back at the top of the loop that uses them.
 
-``prefetch.py`` is the large pass: ``slices.py`` says what lies between two iterations, ``slices.py`` which
-statements can move to the start of one, ``slices.py`` what a variable holds, ``rotate.py`` whether the
-statements before the loop do the same, and ``rotate.py`` puts the loop together.
+``prefetch.py`` is the pass; ``slices.py`` finds the statements that can move to the start of an iteration and their
+values there; ``rotate.py`` compares them with the statements before the loop, and builds the new loop.
 """

@@ -19,7 +19,7 @@ from pytriton.lang.tree.convert import convert, has_product, min_depth, padded, 
 from pytriton.lang.tree.types import DOUBLE, BlockType, ScalarType, broadcast_shapes, element_of, shape_of
 from pytriton.lang.tree.walk import children, inside, kinds, map_body, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import assignments, multiplies
+from pytriton.passes.analysis.queries import Values, multiplies, values_of
 
 # ---------------------------------------------------------------- accumulate
 # ``c + a @ b`` -> one accumulating product.
@@ -60,23 +60,18 @@ def _accumulated(expr: typed.Expr) -> typed.Expr:
     return expr
 
 
-_Values = dict[typed.Symbol, list[typed.Expr]]
-
-
 def products(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``a @ b`` as sums of elements where Triton has no such product; products of double as it takes them."""
     if not multiplies(kernel.body):
         return kernel
-    values: _Values = {}
-    for symbol, value in assignments(kernel.body):
-        values.setdefault(symbol, []).append(value)
+    values = values_of(kernel.body)
     body = map_expressions(
         kernel.body, lambda expr: _changed(expr, values) if typed.Dot in kinds(expr) else expr
     )
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _changed(expr: typed.Expr, values: _Values) -> typed.Expr:
+def _changed(expr: typed.Expr, values: Values) -> typed.Expr:
     expr = with_children(expr, lambda child: _changed(child, values))
     if not isinstance(expr, typed.Dot):
         return expr
@@ -85,7 +80,7 @@ def _changed(expr: typed.Expr, values: _Values) -> typed.Expr:
     return _cut_from_loads(expr, values) if scalar_of(expr.type) == DOUBLE else expr
 
 
-def _cut_from_loads(product: typed.Dot, values: _Values) -> typed.Dot:
+def _cut_from_loads(product: typed.Dot, values: Values) -> typed.Dot:
     """A product of double that Triton does not refuse for the loads that feed it."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < min_depth(DOUBLE) else 16
@@ -100,7 +95,7 @@ def _cut_from_loads(product: typed.Dot, values: _Values) -> typed.Dot:
     return replace(product, left=left, right=right)
 
 
-def _narrowest_load(expr: typed.Expr, values: _Values) -> int:
+def _narrowest_load(expr: typed.Expr, values: Values) -> int:
     """The bits of an element of the narrowest block that was loaded for a value, or for an address of it.
 
     ``values``: all that each variable is ever assigned.

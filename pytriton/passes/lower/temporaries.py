@@ -1,4 +1,4 @@
-"""Operands that Python would have to say twice -> variables of their own.
+"""Operands that Python would have to repeat -> variables of their own; and divisors that may be zero.
 
 ``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no function that does.
 So ``max(m, s[:, max])`` becomes ``s_max = tl.max(s, axis=1)`` and ``tl.where(m > s_max, m, s_max)``. Conditions of
@@ -9,10 +9,29 @@ from __future__ import annotations
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import scalar_of
-from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
-from pytriton.lang.tree.walk import kinds, map_statements, same, with_children
+from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.types import (
+    BOOL,
+    BlockType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import (
+    expressions,
+    has_memory,
+    kinds,
+    map_expressions,
+    map_statements,
+    names,
+    same,
+    walk,
+    with_children,
+)
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import Values, sources, values_of
 
 _MAY_REPEAT = frozenset((typed.Call, typed.Select))
 
@@ -51,8 +70,8 @@ def _statement(statement: typed.Statement) -> typed.Body:
 
 
 def _without_repeats(expr: typed.Expr, declared: list[typed.Declare]) -> typed.Expr:
-    """The expression with variables for what would be said twice; their declarations are appended."""
-    divisor = _said_twice(expr)
+    """The expression with variables for what would be repeated; their declarations are appended."""
+    divisor = _repeated(expr)
     if divisor is not None:
         assert isinstance(expr, typed.Select) and isinstance(expr.condition, typed.Binary)
         name = _variable(_without_repeats(divisor, declared), "divisor", declared)
@@ -77,8 +96,8 @@ def _variable(operand: typed.Expr, name: str, declared: list[typed.Declare]) -> 
     return typed.Name(operand.span, operand.type, symbol)
 
 
-def _said_twice(expr: typed.Expr) -> typed.Expr | None:
-    """The divisor in ``divisor != 0 ? divisor : 1`` of passes/lower/divisors.py."""
+def _repeated(expr: typed.Expr) -> typed.Expr | None:
+    """The divisor in ``divisor != 0 ? divisor : 1`` (see ``divisors``)."""
     match expr:
         case typed.Select(condition=typed.Binary(operator="!=", left=left), yes=yes) if same(left, yes):
             return None if _short(yes) else yes
@@ -86,7 +105,7 @@ def _said_twice(expr: typed.Expr) -> typed.Expr | None:
 
 
 def _short(operand: typed.Expr) -> bool:
-    """Whether an operand may as well be said twice."""
+    """Whether an operand may be repeated."""
     match operand:
         case typed.Name() | typed.Literal() | typed.Constexpr():
             return True
@@ -103,3 +122,68 @@ def _name(operand: typed.Expr) -> str:
             return f"{symbol.name}_{'sum' if operator == '+' else operator}"
         case _:
             return "value"
+
+
+# ---------------------------------------------------------------- divisors
+# Integer divisions by what may be zero -> divisions by 1 there.
+#
+# ``x != 0 ? n / x : 0`` divides where x is 0, too, as nothing is short-circuited; the language leaves that quotient
+# unspecified, and the select throws it away. But LLVM concludes from a division that x is not 0, and drops every
+# test of it. So a divisor gets a 1 for a 0 where the kernel can tell the two apart: where it was loaded
+# (masked elements are 0), where a variable in it is compared with a constant or taken for a truth value, and where
+# it is a block that will be padded (passes/lower/pad.py: what is in the padding is undefined).
+
+
+_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+
+
+def divisors(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+    """``n / x`` as ``n / (x != 0 ? x : 1)`` where x may be 0; anything else as it is."""
+    nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
+    if not any(map(_divides, nodes)):
+        return kernel
+    tested = {symbol for node in nodes for symbol in _tested(node)}
+    values = values_of(kernel.body)
+
+    def safe(expr: typed.Expr) -> typed.Expr:
+        expr = with_children(expr, safe)
+        if not _divides(expr) or not _doubtful(expr.right, tested, values):  # type: ignore[union-attr]
+            return expr
+        assert isinstance(expr, typed.Binary)
+        return replace(expr, right=_or_one(expr.right))
+
+    body = map_expressions(kernel.body, safe)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _divides(expr: typed.Expr) -> bool:
+    if not isinstance(expr, typed.Binary) or expr.operator not in ("/", "%"):
+        return False
+    scalar = scalar_of(expr.type)
+    return scalar is not None and scalar.is_integer and constant(expr.right) is None
+
+
+def _doubtful(divisor: typed.Expr, tested: set[typed.Symbol], values: Values) -> bool:
+    if names(divisor) & tested or any(size & (size - 1) for size in shape_of(divisor.type)):
+        return True
+    computed = [value for symbol in sources([divisor], values) for value in values.get(symbol, ())]
+    return any(map(has_memory, [divisor, *computed]))
+
+
+def _or_one(divisor: typed.Expr) -> typed.Expr:
+    """``divisor != 0 ? divisor : 1``"""
+    element = element_of(divisor.type)
+    zero, unit = (typed.Literal(divisor.span, element, value) for value in (0, 1))
+    test = typed.Binary(divisor.span, with_element(BOOL, shape_of(divisor.type)), "!=", divisor, zero)
+    return typed.Select(divisor.span, divisor.type, test, divisor, unit)
+
+
+def _tested(node: typed.Expr) -> frozenset[typed.Symbol]:
+    """The variables of what is compared with a constant, or taken for a truth value."""
+    match node:
+        case typed.Binary(operator=operator, left=left, right=right) if operator in _COMPARISONS:
+            if constant(left) is not None or constant(right) is not None:
+                return names(left) | names(right)
+        case typed.Cast(operand=operand) if scalar_of(node.type) == BOOL:
+            return names(operand)
+    return frozenset()

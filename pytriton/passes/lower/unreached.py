@@ -22,7 +22,7 @@ from pytriton.lang.tree.walk import assigned, children, names, plain_values, sta
 from pytriton.passes.analysis.affine import Affine, combine
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.liveness import remove_unread
-from pytriton.passes.analysis.queries import acts, assignments, unless_changed
+from pytriton.passes.analysis.queries import acts, sources, unless_changed, values_of
 
 # ---------------------------------------------------------------- numbering
 # Which values of a kernel are equal whatever its arguments are, by numbering them.
@@ -123,9 +123,8 @@ class Numbering:
             case typed.Cast(operand=operand) if expr.type == operand.type:
                 return below[0]
         if below and None not in values and isinstance(expr.type, ScalarType):
-            literals = iter(
-                [typed.Literal(c.span, c.type, v) for c, v in zip(children(expr), values, strict=True)]
-            )  # type: ignore[arg-type]
+            pairs = zip(children(expr), values, strict=True)
+            literals = iter([typed.Literal(c.span, c.type, v) for c, v in pairs])  # type: ignore[arg-type]
             value = constant(with_children(expr, lambda _: next(literals)))
             if value is not None:
                 return self._literal(value, expr)
@@ -214,24 +213,13 @@ def unreached(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
 
 
 def _deciding(body: typed.Body) -> set[typed.Symbol] | None:
-    """The variables on which a branch or a loop hangs, and those that they are computed from; None without any."""
-    pending = [
+    """The variables on which a branch or a loop depends; None without any branch or loop."""
+    conditions = [
         statement.condition
         for statement in statements(body)
         if isinstance(statement, typed.If | typed.While | typed.For) and statement.condition is not None
     ]
-    if not pending:
-        return None
-    values: dict[typed.Symbol, list[typed.Expr]] = {}
-    for symbol, value in assignments(body):
-        values.setdefault(symbol, []).append(value)
-    deciding: set[typed.Symbol] = set()
-    while pending:
-        new = names(pending.pop()) - deciding
-        deciding |= new
-        for symbol in new:
-            pending += values.get(symbol, ())
-    return deciding
+    return sources(conditions, values_of(body)) if conditions else None
 
 
 class _Reached:

@@ -40,7 +40,7 @@ Loop = typed.RangeLoop | typed.For | typed.While
 _WRAP = 2**32
 _ITERATION = "the number of the iteration"  # a symbol
 _MAX_ADDENDS = 32  # of a pointer that is looked through for rows
-_MAX_STEP = 2**29  # elements; a pointer that moves by less never comes round its 64 bits
+_MAX_STEP = 2**29  # elements; a pointer that moves by less cannot overflow 64 bits
 
 
 class _Iteration:

@@ -9,6 +9,7 @@ iteration leaves in it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from pytriton.errors import Report
@@ -42,20 +43,25 @@ class Provenance:
         _settle(_pointers_set(kernel.body), self._roots)
         self._body = kernel.body
 
+    @cached_property
+    def accesses(self) -> list[tuple[Access, Roots]]:
+        """Every access in program order, with the parameters that its pointer may point into there."""
+        return list(_accesses(self._body, _parameters(self._parameters)))
+
     @property
     def reads(self) -> tuple[str, ...]:
         """The parameters through which memory is read."""
-        return self._named(self._effects.reads)
+        return self._named(roots for access, roots in self.accesses if not isinstance(access, typed.Store))
 
     @property
     def writes(self) -> tuple[str, ...]:
         """The parameters through which memory is written."""
-        return self._named(self._effects.writes)
+        return self._named(roots for access, roots in self.accesses if not isinstance(access, typed.Load))
 
     @property
     def strays(self) -> bool:
         """Whether memory is written that no parameter points to."""
-        return self._effects.strays
+        return any(roots is None and not isinstance(access, typed.Load) for access, roots in self.accesses)
 
     def roots(self, pointer: typed.Expr) -> Roots:
         """The parameters that a pointer may point into."""
@@ -96,61 +102,39 @@ class Provenance:
             for second in roots[position + 1 :]
         )
 
-    @cached_property
-    def _effects(self) -> _Effects:
-        effects = _Effects(self._parameters)
-        effects.follow(self._body, _parameters(self._parameters))
-        return effects
-
-    def _named(self, symbols: set[typed.Symbol]) -> tuple[str, ...]:
-        return tuple(symbol.name for symbol in self._parameters if symbol in symbols)
+    def _named(self, several: Iterable[Roots]) -> tuple[str, ...]:
+        reached = _join(*several)
+        pointers = self._roots if reached is None else reached
+        return tuple(symbol.name for symbol in self._parameters if symbol in pointers)
 
 
-class _Effects:
-    """What statements do to memory, in program order. ``known``: what each variable reaches where they stand."""
+Access = typed.Load | typed.Atomic | typed.Store
 
-    def __init__(self, parameters: tuple[typed.Symbol, ...]) -> None:
-        self._everything = set(_parameters(parameters))
-        self.reads: set[typed.Symbol] = set()
-        self.writes: set[typed.Symbol] = set()
-        self.strays = False
 
-    def follow(self, body: typed.Body, known: dict[typed.Symbol, Roots]) -> None:
-        """Note the effects; ``known`` is brought to what holds after the body."""
-        for statement in body:
-            inner = bodies(statement)
-            is_loop = bool(inner) and not isinstance(statement, typed.If)
-            if is_loop:
-                _settle(_pointers_set((statement,)), known)
-            if not _LOADS.isdisjoint(inside(statement).kinds):
-                for expr in expressions((statement,), deep=False):
-                    self._evaluate(expr, known)
-            if isinstance(statement, typed.Store):
-                self._write(_roots(statement.pointer, known))
-            elif isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
-                if _is_pointer(statement.value):
-                    known[statement.symbol] = _roots(statement.value, known)
-            elif inner:
-                ends = [known if is_loop else {}]
-                for block in inner:
-                    ends.append(dict(known))
-                    self.follow(block, ends[-1])
-                for symbol in set().union(*ends):
-                    known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
-
-    def _evaluate(self, expr: typed.Expr, known: dict[typed.Symbol, Roots]) -> None:
-        if not has_memory(expr):
-            return
-        for node in walk(expr):
-            if isinstance(node, typed.Load | typed.Atomic):
-                roots = _roots(node.pointer, known)
-                self.reads |= self._everything if roots is None else roots
-                if isinstance(node, typed.Atomic):
-                    self._write(roots)
-
-    def _write(self, roots: Roots) -> None:
-        self.writes |= self._everything if roots is None else roots
-        self.strays |= roots is None
+def _accesses(body: typed.Body, known: dict[typed.Symbol, Roots]) -> Iterator[tuple[Access, Roots]]:
+    """The accesses in program order; ``known``, what each variable reaches, becomes what holds after the body."""
+    for statement in body:
+        inner = bodies(statement)
+        is_loop = bool(inner) and not isinstance(statement, typed.If)
+        if is_loop:
+            _settle(_pointers_set((statement,)), known)
+        if not _LOADS.isdisjoint(inside(statement).kinds):
+            for expr in filter(has_memory, expressions((statement,), deep=False)):
+                for node in walk(expr):
+                    if isinstance(node, typed.Load | typed.Atomic):
+                        yield node, _roots(node.pointer, known)
+        if isinstance(statement, typed.Store):
+            yield statement, _roots(statement.pointer, known)
+        elif isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
+            if _is_pointer(statement.value):
+                known[statement.symbol] = _roots(statement.value, known)
+        elif inner:
+            ends = [known if is_loop else {}]
+            for block in inner:
+                ends.append(dict(known))
+                yield from _accesses(block, ends[-1])
+            for symbol in set().union(*ends):
+                known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
 
 def _parameters(parameters: tuple[typed.Symbol, ...]) -> dict[typed.Symbol, Roots]:
@@ -237,24 +221,12 @@ def check_qualifiers(kernel: typed.KernelDef, context: Context) -> typed.KernelD
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel
-    provenance = Provenance(kernel)
-
-    def access(pointer: typed.Expr, at: typed.Expr | typed.Store, *, stores: bool) -> None:
-        root = provenance.only_root(pointer)
-        if root not in believed or not (_not_written(root) if stores else root.writeonly):
-            return
-        believed.discard(root)
-        _warn(root, at, context.report, stores=stores)
-
-    for expr in filter(has_memory, expressions(kernel.body)):
-        for node in walk(expr):
-            if isinstance(node, typed.Load):
-                access(node.pointer, node, stores=False)
-            elif isinstance(node, typed.Atomic):
-                access(node.pointer, node, stores=True)
-    for statement in statements(kernel.body):
-        if isinstance(statement, typed.Store):
-            access(statement.pointer, statement, stores=True)
+    for access, roots in Provenance(kernel).accesses:
+        root = next(iter(roots)) if roots is not None and len(roots) == 1 else None
+        stores = not isinstance(access, typed.Load)
+        if root in believed and (_not_written(root) if stores else root.writeonly):
+            believed.discard(root)
+            _warn(root, access, context.report, stores=stores)
     return kernel
 
 
@@ -262,7 +234,7 @@ def _not_written(parameter: typed.Symbol) -> bool:
     return parameter.readonly or parameter.const_target
 
 
-def _warn(parameter: typed.Symbol, at: typed.Expr | typed.Store, report: Report, *, stores: bool) -> None:
+def _warn(parameter: typed.Symbol, at: Access, report: Report, *, stores: bool) -> None:
     does = "stored through" if stores else "loaded through"
     word = ("__readonly" if parameter.readonly else "const") if stores else "__writeonly"
     report.warning(

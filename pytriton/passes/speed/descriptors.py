@@ -52,20 +52,18 @@ from pytriton.lang.tree.types import (
 from pytriton.lang.tree.walk import (
     assigned_once,
     bodies,
-    kinds,
     kinds_in,
     map_bodies,
     map_expressions,
     map_statements,
     names,
     reads,
-    with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context, Described
 from pytriton.passes.analysis.liveness import remove, remove_unread
-from pytriton.passes.analysis.pointers import TilePointers, terms
-from pytriton.passes.analysis.queries import nodes
+from pytriton.passes.analysis.pointers import TilePointers, terms, with_loads
+from pytriton.passes.analysis.queries import counting, nodes
 from pytriton.passes.memory.provenance import Provenance
 
 _MAX_TILE = 256  # elements that one copy takes along an axis
@@ -91,7 +89,7 @@ class _Tiling:
 
 
 def descriptors(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
+    """The kernel with tiles where it can have them, if they are asked for; the traits hold what they need."""
     if not context.settings.descriptors:
         return kernel
     tilings = _tilings(kernel, Provenance(kernel))
@@ -134,7 +132,7 @@ def _with_tiles(kernel: typed.KernelDef, tilings: tuple[_Tiling, ...]) -> typed.
             loads = {
                 symbol: tiles.load for symbol, tiles in tiles_of.items() if tiles.counter is statement.symbol
             }
-            body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
+            body = map_expressions(statement.body, lambda expr: with_loads(expr, loads))
             return (statement if body is statement.body else replace(statement, body=body),)
         return (statement,)
 
@@ -165,16 +163,11 @@ class _Tiles:
         )
         assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
         tile = BlockType(type_.element.element, type_.shape)
-        self.load = typed.Call(span, tile, "tile", (typed.Name(span, type_, symbol), *tiling.corner))
+        self._tile = typed.Call(span, tile, "tile", (typed.Name(span, type_, symbol), *tiling.corner))
 
-
-def _loaded(expr: typed.Expr, loads: Mapping[typed.Symbol, typed.Call]) -> typed.Expr:
-    if typed.Load not in kinds(expr) or names(expr).isdisjoint(loads):
-        return expr
-    match expr:
-        case typed.Load(pointer=typed.Name(symbol=symbol), mask=None) if symbol in loads:
-            return replace(loads[symbol], span=expr.span)
-    return with_children(expr, lambda child: _loaded(child, loads))
+    def load(self, load: typed.Load) -> typed.Call:
+        """The load of a tile that replaces one through pointers."""
+        return replace(self._tile, span=load.span)
 
 
 def _operands(loop: typed.RangeLoop) -> Iterator[frozenset[typed.Symbol]]:
@@ -234,16 +227,11 @@ class _Search:
     def _loop(
         self, loop: typed.RangeLoop, declared: Mapping[typed.Symbol, typed.Declare]
     ) -> Iterator[_Tiling]:
-        step = constant(loop.step)
-        if (
-            typed.Dot not in kinds_in(loop.body)
-            or loop.symbol not in self._counters
-            or loop.symbol.type != INT
-        ):
+        counts = counting(loop)
+        if counts is None or typed.Dot not in kinds_in(loop.body) or loop.symbol not in self._counters:
             return
-        if constant(loop.start) != 0 or not isinstance(step, int) or step <= 0:
-            return
-        stop = self._stop(loop.stop)
+        step, bound = counts
+        stop = self._stop(bound) if step > 0 else None
         for place, statement in enumerate(loop.body):
             if stop is None or not isinstance(statement, typed.Assign) or statement.symbol not in declared:
                 continue

@@ -27,11 +27,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import constant, scalar_of
-from pytriton.lang.tree.types import BOOL, INT, Type, shape_of
+from pytriton.lang.tree.convert import scalar_of
+from pytriton.lang.tree.types import BOOL, Type, shape_of
 from pytriton.lang.tree.walk import bodies, map_body, statements
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import never_set, nodes
+from pytriton.passes.analysis.queries import counting, never_set, nodes
 
 _WARP = 32 * 16  # bytes that a warp reads or writes at a time
 _COMMENT = "under a test, so that ptxas overlaps the products of consecutive iterations"
@@ -48,9 +48,11 @@ def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     fixed = never_set(kernel)
 
     def guarded(statement: typed.Statement) -> typed.Statement:
-        if not isinstance(statement, typed.RangeLoop) or (bound := _bound(statement)) is None:
+        if not isinstance(statement, typed.RangeLoop):
             return statement
-        if bound.symbol not in fixed or not _sums(statement, stored):
+        counts = counting(statement)
+        bound = None if counts is None else counts[1]
+        if not isinstance(bound, typed.Name) or bound.symbol not in fixed or not _sums(statement, stored):
             return statement
         zero = statement.start if statement.stop is bound else statement.stop
         condition = typed.Binary(statement.span, BOOL, ">", bound, zero)
@@ -59,15 +61,6 @@ def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
         return typed.If(statement.span, condition, (loop,), (), comments)
 
     return replace(kernel, body=map_body(kernel.body, guarded))
-
-
-def _bound(loop: typed.RangeLoop) -> typed.Name | None:
-    """The bound of a loop from 0 up to a variable, or from one down to 0."""
-    step = constant(loop.step)
-    if not isinstance(step, int) or loop.symbol.type != INT:
-        return None
-    zero, bound = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
-    return bound if constant(zero) == 0 and isinstance(bound, typed.Name) else None
 
 
 def _sums(loop: typed.RangeLoop, stored: set[tuple[int, ...]]) -> bool:

@@ -1,7 +1,7 @@
 """Operands read from packed copies, whose rows are aligned and end in zeros: a point that tuning may add.
 
 Input: a kernel with ranges for loops. Output: the same for operands that the launcher has copied; where there is
-none, the same object. A matrix of 4099 columns has rows that begin anywhere, so nobody loads it in vectors. The
+none, the same object. A matrix of 4099 columns has rows that begin anywhere, so it is not loaded in vectors. The
 launcher copies it (runtime/sweep/copies.py), which takes a tenth of the time of a large product, and
 
     for k in range(K, 0, -TK):
@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from pytriton.frozen import node, replace
 from pytriton.lang.tree import typed
@@ -49,20 +50,17 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import (
     expressions,
-    kinds,
     kinds_in,
     map_expressions,
     map_statements,
-    names,
     statements,
     walk,
-    with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
 from pytriton.passes.analysis.context import Box, Context, Packing, Side
 from pytriton.passes.analysis.liveness import remove_unread
-from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers
-from pytriton.passes.analysis.queries import negated, nodes
+from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers, with_loads
+from pytriton.passes.analysis.queries import counting, negated, nodes
 
 ROW = 64  # elements; rows of a copy are multiples: 16 bytes at least, and 128 of half
 
@@ -82,7 +80,7 @@ class _Operand:
 
 
 def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with such operands in copies, if they are asked for; what can be copied is told in the traits."""
+    """The kernel with such operands in copies, if they are asked for; the traits hold what can be copied."""
     operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
     if not operands:
         return kernel
@@ -155,13 +153,11 @@ class _Search:
 
     def _limit(self, loop: typed.RangeLoop) -> typed.Expr | None:
         """How far a loop counts from 0, or from which number down to 0."""
-        step = constant(loop.step)
-        if not isinstance(step, int) or not step or step & (abs(step) - 1) or loop.symbol.type != INT:
+        counts = counting(loop)
+        if counts is None or self._pointers.assignments[loop.symbol] or typed.Dot not in kinds_in(loop.body):
             return None
-        if self._pointers.assignments[loop.symbol] or typed.Dot not in kinds_in(loop.body):
-            return None
-        zero, limit = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
-        return limit if constant(zero) == 0 and self._is_bound(limit) else None
+        step, limit = counts
+        return limit if not step & (abs(step) - 1) and self._is_bound(limit) else None
 
     def _is_bound(self, expr: typed.Expr) -> bool:
         """Whether a launcher can know it."""
@@ -344,7 +340,8 @@ def _with_copies(kernel: typed.KernelDef, operands: Sequence[_Operand]) -> typed
         return (statement,)
 
     body = map_statements(kernel.body, changed)
-    body = map_expressions(body, lambda expr: _loaded(expr, moved))
+    loads = {symbol: partial(_loaded, operand=operand) for symbol, operand in moved.items()}
+    body = map_expressions(body, lambda expr: with_loads(expr, loads))
     return remove_unread(kernel, replace(kernel, body=body))
 
 
@@ -394,16 +391,10 @@ def _spread(axis: Axis, at: int) -> typed.Expr:
     return typed.Expand(axis.indices.span, BlockType(INT, shape), axis.indices, axes)
 
 
-def _loaded(expr: typed.Expr, moved: Mapping[typed.Symbol, _Operand]) -> typed.Expr:
+def _loaded(load: typed.Load, operand: _Operand) -> typed.Load:
     """A load from a copy: no mask along the axis of the loop, and whole rows."""
-    if typed.Load not in kinds(expr) or names(expr).isdisjoint(moved):
-        return expr
-    match expr:
-        case typed.Load(pointer=typed.Name(symbol=symbol)) if symbol in moved:
-            operand = moved[symbol]
-            at = 1 - operand.along
-            indices = _spread(operand.tile.axes[at], at)
-            limit = typed.Name(expr.span, INT, operand.pitch) if at else operand.bounds[0]
-            mask = typed.Binary(expr.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
-            return replace(expr, mask=mask)
-    return with_children(expr, lambda child: _loaded(child, moved))
+    at = 1 - operand.along
+    indices = _spread(operand.tile.axes[at], at)
+    limit = typed.Name(load.span, INT, operand.pitch) if at else operand.bounds[0]
+    mask = typed.Binary(load.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
+    return replace(load, mask=mask)

@@ -54,6 +54,7 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import (
+    counting,
     larger_than,
     multiplies,
     negated,
@@ -233,20 +234,19 @@ class _FullIteration:
 
 def _full_iteration(loop: typed.RangeLoop) -> _FullIteration | None:
     """The full iterations of a loop from 0 up to a bound, or from one down to 0."""
-    step = constant(loop.step)
-    if loop.symbol.type != INT or not isinstance(step, int):
+    counts = counting(loop)
+    if counts is None:
         return None
-    up = step > 0
-    zero, bound = (loop.start, loop.stop) if up else (loop.stop, loop.start)
-    if constant(zero) != 0 or not (isinstance(bound, typed.Name) or constant(bound) is not None):
+    step, bound = counts
+    if not isinstance(bound, typed.Name) and constant(bound) is None:
         return None
     variable = Affine.symbol(loop.symbol)
     until = affine_of(
         bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, typed.Name) else None
     )
     assert until is not None
-    gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
-    return _FullIteration(loop.symbol, up, abs(step), bound, gap)
+    gap = (until.plus(variable, -1) if step > 0 else variable).plus(Affine.constant(-abs(step)))
+    return _FullIteration(loop.symbol, step > 0, abs(step), bound, gap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import INT
-from pytriton.lang.tree.walk import map_expressions, names, statements, walk, with_children
+from pytriton.lang.tree.walk import map_expressions, statements, walk, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import assignments, nodes
+from pytriton.passes.analysis.queries import nodes, sources, values_of
 from pytriton.source import Span
 
 GROUP: Final = 8  # programs along axis 0 that start together, where tuning tries it
@@ -58,23 +58,13 @@ def swizzle(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 def grows(kernel: typed.KernelDef) -> bool:
     """Whether it has a loop whose end depends on the place along axis 0."""
-    sources: dict[typed.Symbol, set[typed.Symbol]] = {}
-    places: set[typed.Symbol] = set()
-    for symbol, value in assignments(kernel.body):
-        sources.setdefault(symbol, set()).update(names(value))
-        calls = (
-            node for node in walk(value) if isinstance(node, typed.Call) and node.function == "program_id"
-        )
-        places |= {symbol for call in calls if constant(call.arguments[0]) == 0}
-    ends = [names(loop.stop) for loop in statements(kernel.body) if isinstance(loop, typed.RangeLoop)]
-    seen: set[typed.Symbol] = set()
-    pending = list(set().union(*ends))
-    while pending:
-        symbol = pending.pop()
-        if symbol not in seen:
-            seen.add(symbol)
-            pending += sources.get(symbol, ())
-    return not seen.isdisjoint(places)
+    values = values_of(kernel.body)
+    ends = [loop.stop for loop in statements(kernel.body) if isinstance(loop, typed.RangeLoop)]
+    deciding = (
+        node for symbol in sources(ends, values) for value in values.get(symbol, ()) for node in walk(value)
+    )
+    calls = (node for node in deciding if isinstance(node, typed.Call) and node.function == "program_id")
+    return any(constant(call.arguments[0]) == 0 for call in calls)
 
 
 def _start(span: Span, group: int) -> tuple[typed.Body, typed.Symbol, typed.Symbol]:
