@@ -473,7 +473,7 @@ class _Inspector:
             return []
         if not is_spread(symbol.type):
             value = None if value is None else self._known.plain(value)
-            return [replace(statement, value=value, comments=typed.NO_COMMENTS)]  # type: ignore[arg-type]
+            return [replace(statement, value=value, comments=typed.NO_COMMENTS)]
         shadow = self._known.shadows.get(symbol)
         if shadow is None:
             return []
