@@ -80,7 +80,6 @@ LIBRARIES = {
 
 # Where private names of torch and Triton may stand.
 COMPAT = "compat/"
-NOT_MOVED = "runtime/"  # its own rooms keep theirs until they are moved
 # Modules of Triton that are internal although their names do not say it.
 INTERNALS = (
     *("triton.backends", "triton.compiler", "triton.knobs", "triton.language.semantic", "triton.runtime"),
@@ -206,7 +205,7 @@ def private_names_stand_in_compat(files: Files) -> Iterator[str]:
     """Imports, attributes and names of modules in strings; an attribute is ours if some file defines its name."""
     ours = {name for text in files.values() for name in _defined(parsed(text))} - FOREIGN
     for name, text in files.items():
-        if name.startswith((COMPAT, NOT_MOVED)):
+        if name.startswith(COMPAT):
             continue
         for line, target in imports(name, text):
             if _is_private(target):
@@ -247,7 +246,7 @@ def workarounds_are_marked(files: Files) -> Iterator[str]:
             marked = re.search(r"# Triton 3\.(\d+): ", written)
             if marked and int(marked[1]) < int(oldest[1]):
                 yield f"{name}:{line}: no supported Triton needs it; delete it"
-            elif not marked and not name.startswith((COMPAT, NOT_MOVED)) and _UNMARKED.search(written):
+            elif not marked and not name.startswith(COMPAT) and _UNMARKED.search(written):
                 yield f"{name}:{line}: a workaround is marked '# Triton 3.6: what goes wrong'"
 
 

@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
+from triton.language.semantic import TritonSemantic as TritonSemantic
+from triton.runtime import interpreter as interpreter
+from triton.runtime.interpreter import ASTTransformer as ASTTransformer
+from triton.runtime.interpreter import InterpretedFunction as InterpretedFunction
 from triton.runtime.interpreter import InterpreterBuilder as InterpreterBuilder
+from triton.runtime.interpreter import ReduceOps as ReduceOps
+from triton.runtime.interpreter import TensorHandle as TensorHandle
+from triton.runtime.interpreter import interpreter_builder as interpreter_builder

@@ -36,6 +36,18 @@ unwrap_if_dead: Final[Callable[[Any], Any]] = (
     _functorch.unwrap_if_dead
 )  # a wrapper that torch.func left behind
 is_functional: Final[Callable[[Any], bool]] = torch._is_functional_tensor
+from_functional: Final[Callable[[Any], Any]] = torch._from_functional_tensor
+
+# Memory of the current CUDA device as an address, in order with the work of a stream. (torch.empty, which makes a
+# tensor, takes twice as long.)
+allocate: Final[Callable[[int, int], int]] = getattr(
+    _C,
+    "_cuda_cudaCachingAllocator_raw_alloc",
+    lambda size, stream: torch.cuda.caching_allocator_alloc(size, None, stream),
+)
+release: Final[Callable[[int], None]] = getattr(
+    _C, "_cuda_cudaCachingAllocator_raw_delete", torch.cuda.caching_allocator_delete
+)
 
 # The dispatcher. Versions are counted at ADInplaceOrView; below it, as in a compiled graph, they are not.
 DispatchKey: Final[Any] = _C.DispatchKey
@@ -74,6 +86,28 @@ KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(torch._library.triton, 
 def forward_mode_active() -> bool:
     """Whether a level of forward-mode derivatives is entered."""
     return forward_ad._current_level >= 0
+
+
+def used_before_fork() -> bool:
+    """Whether this process was forked from one that had used CUDA."""
+    return torch.cuda._is_in_bad_fork()
+
+
+def device_getter() -> Callable[[], int]:
+    """What gives the index of the current CUDA device."""
+    getter: Callable[[], int] = getattr(_C, "_cuda_getDevice", torch.cuda.current_device)
+    return getter
+
+
+def default_store() -> Any:
+    """The store of ``torch.distributed``, once that is initialised."""
+    distributed: Any = torch.distributed
+    return distributed.distributed_c10d._get_default_store()
+
+
+def mark_constant(function: Any) -> None:
+    """As ``torch.compiler.assume_constant_result``, which would import all of Dynamo."""
+    function._dynamo_marked_constant = True
 
 
 def storage_identity(tensor: torch.Tensor) -> int:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import torch
 
 from pytriton.boundary import entry, is_mistake, without_frames
+from pytriton.compat.torch_names import dispatch_modes, is_jit_tracing
 from pytriton.errors import CompileError, PytritonError, closest
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
@@ -54,10 +55,8 @@ from pytriton.runtime.trace.dynamo import (
     call_traced,
     enrol,
     is_dynamo_compiling,
-    is_jit_tracing,
     is_recorded,
     is_traced,
-    modes_active,
 )
 from pytriton.runtime.trace.frames import INSIDE, Noted, RequestedLaunch, Shapes
 from pytriton.settings import Settings
@@ -110,7 +109,7 @@ class Kernel:
                 plan = recent or self._plan(arguments, defines, num_warps, num_stages)
             self._last = plan
             frame = INSIDE.frame
-            if frame is None and not bench and not modes_active() and not is_jit_tracing():
+            if frame is None and not bench and not dispatch_modes() and not is_jit_tracing():
                 plan.call(arguments, grid)  # the fast path
                 return None
             within = frame is not None

@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-import torch
-
+from pytriton.compat.torch_names import used_before_fork
 from pytriton.runtime.errors import refusal
 
 
@@ -38,7 +37,7 @@ def renew_in_children(holder: Renewed) -> None:
 
 def check_not_forked(kernel: str) -> None:
     """Raise LaunchError in a child that was forked after CUDA was used."""
-    if torch.cuda._is_in_bad_fork():
+    if used_before_fork():
         raise refusal(
             f"{kernel}: CUDA was used before this process was forked, so it cannot be used here",
             "TC523",

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 import numpy
 import torch
 
+from pytriton.compat.torch_names import version_of
 from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Memory, Range, merged
@@ -311,7 +312,7 @@ def _unfinished(
 
 def _is_older(tensor: torch.Tensor) -> bool:
     """Whether it was changed in place before this launch, which may have counted as a change already."""
-    return not tensor.is_inference() and tensor._version > 1
+    return not tensor.is_inference() and version_of(tensor) > 1
 
 
 def _once(place: object, found: Diagnostic, memory: Memory) -> None:

@@ -14,11 +14,8 @@ from typing import Any, Final
 
 import torch
 import triton
-from triton import knobs
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from triton.runtime.errors import PTXASError
 
+from pytriton.compat.triton_names import ASTSource, GPUTarget, PTXASError, knobs
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.failures import Generated, complaint
@@ -88,8 +85,8 @@ def compile_kernel(
     looser = tuple(PLAIN if kind == ONE else kind for kind in specialization)
     attempts = [_Attempt(translation, config, tuple(specialization))]
     if looser != attempts[0].specialization:
-        # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1; its ptxas
-        # crashes on attention to a single key.
+        # Triton 3.6: a load fails in a loop that is known never to be entered, as where a bound is 1; ptxas crashes
+        # on attention to a single key.
         attempts.append(_Attempt(translation, config, looser))
     failures: list[Exception] = []
     for attempt in attempts:

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from triton.compiler.errors import CompilationError
-from triton.runtime.errors import OutOfResources
-
+from pytriton.compat.triton_names import CompilationError, OutOfResources
 from pytriton.errors import CompileError, Diagnostic, LaunchError, PytritonError, UnsupportedError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Memory
@@ -40,7 +38,7 @@ MAX_SECONDS: Final = 300
 _AGAIN: Final = """
 import importlib.util, pickle, sys
 import triton
-from triton.compiler import ASTSource
+from pytriton.compat.triton_names import ASTSource
 
 path, name, source, target, options = pickle.load(sys.stdin.buffer)
 spec = importlib.util.spec_from_file_location("generated", path)

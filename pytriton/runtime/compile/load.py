@@ -16,8 +16,7 @@ from pathlib import Path
 from types import EllipsisType, ModuleType, NoneType
 from typing import Any, Final, NoReturn
 
-from triton.runtime.jit import JITFunction
-
+from pytriton.compat.triton_names import JITFunction
 from pytriton.runtime.compile.module_cache import module_name, store
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.locks import PARSING, Lock

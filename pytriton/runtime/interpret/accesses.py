@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.runtime.interpreter import TensorHandle, interpreter_builder
 
+from pytriton.compat.interpreter_names import TensorHandle, interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Memory, Pages, Range, Violation
 from pytriton.runtime.checks.report import Double, Race

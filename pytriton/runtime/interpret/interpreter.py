@@ -18,9 +18,14 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, InterpreterBuilder, TensorHandle
-from triton.runtime.jit import JITFunction
 
+from pytriton.compat.interpreter_names import (
+    ASTTransformer,
+    InterpretedFunction,
+    InterpreterBuilder,
+    TensorHandle,
+)
+from pytriton.compat.triton_names import JITFunction
 from pytriton.lang.tree.formats import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter

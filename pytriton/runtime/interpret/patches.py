@@ -13,9 +13,14 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.language.semantic import TritonSemantic
-from triton.runtime import interpreter
-from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
+
+from pytriton.compat.interpreter_names import (
+    InterpreterBuilder,
+    ReduceOps,
+    TensorHandle,
+    TritonSemantic,
+    interpreter,
+)
 
 # Owner and name -> what makes the mended of the original.
 Mends = Mapping[tuple[Any, str], Callable[[Any], Any]]
@@ -51,8 +56,8 @@ def _truth_values_spread(splat: Any) -> Any:
 
 
 def _scalars_index(patch: Any) -> Any:
-    """Up to Triton 3.7 a scalar becomes an index, as for ``range``, by way of an array of one element, which
-    NumPy 2.4 refuses."""
+    # Triton 3.7: a scalar becomes an index, as for ``range``, through an array of one element, which NumPy 2.4
+    # refuses.
 
     def patch_lang_tensor(tensor: Any, *others: Any) -> None:
         patch(tensor, *others)
@@ -77,8 +82,7 @@ def _zeros_given(load: Any) -> Any:
 
 
 def _atomics_lie_flat(create: Any) -> Any:
-    """Up to Triton 3.8 an atomic reads its operands as if their elements lay side by side, which those of a
-    broadcast block do not: it read what lies after them."""
+    # Triton 3.8: an atomic reads its operands as if they were contiguous, which a broadcast block is not.
 
     def flat(operand: Any) -> Any:
         if not isinstance(operand, TensorHandle):
@@ -89,7 +93,7 @@ def _atomics_lie_flat(create: Any) -> Any:
 
 
 def _numbers_win(choose: Any) -> Callable[[Any], Any]:
-    """Up to Triton 3.7 the larger of a number and a NaN is the NaN; on a GPU it is the number."""
+    # Triton 3.7: the larger of a number and a NaN is the NaN; on a GPU it is the number.
     return lambda _: lambda self, left, right: self.binary_op(left, right, choose)
 
 
@@ -283,7 +287,7 @@ def _reduce_in_float(method: Method) -> Method:
 
 
 def _constant(_: Method) -> Method:
-    """A bfloat16 constant; Triton's own came with 3.9."""
+    # Triton 3.8: there is no bfloat16 constant.
     return lambda self, value: TensorHandle(bits_of([value]), tl.bfloat16)
 
 

@@ -16,26 +16,26 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton._C.libtriton.ir import ATOMIC_OP
-from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
+from pytriton.compat.interpreter_names import InterpreterBuilder, TensorHandle
+from pytriton.compat.triton_names import ir
 from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.interpret.patches import Mends
 
 MIN_READS: Final = 256  # in a row, before anything is compared
 EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it
 
-_AFTER: Final[dict[ATOMIC_OP, Callable[[Any, Any], Any]]] = {
-    ATOMIC_OP.ADD: numpy.add,
-    ATOMIC_OP.FADD: numpy.add,
-    ATOMIC_OP.AND: numpy.bitwise_and,
-    ATOMIC_OP.OR: numpy.bitwise_or,
-    ATOMIC_OP.XOR: numpy.bitwise_xor,
-    ATOMIC_OP.MAX: numpy.maximum,
-    ATOMIC_OP.UMAX: numpy.maximum,
-    ATOMIC_OP.MIN: numpy.minimum,
-    ATOMIC_OP.UMIN: numpy.minimum,
-    ATOMIC_OP.XCHG: lambda old, new: new,
+_AFTER: Final[dict[Any, Callable[[Any, Any], Any]]] = {
+    ir.ATOMIC_OP.ADD: numpy.add,
+    ir.ATOMIC_OP.FADD: numpy.add,
+    ir.ATOMIC_OP.AND: numpy.bitwise_and,
+    ir.ATOMIC_OP.OR: numpy.bitwise_or,
+    ir.ATOMIC_OP.XOR: numpy.bitwise_xor,
+    ir.ATOMIC_OP.MAX: numpy.maximum,
+    ir.ATOMIC_OP.UMAX: numpy.maximum,
+    ir.ATOMIC_OP.MIN: numpy.minimum,
+    ir.ATOMIC_OP.UMIN: numpy.minimum,
+    ir.ATOMIC_OP.XCHG: lambda old, new: new,
 }
 
 _State = dict[str, Any]

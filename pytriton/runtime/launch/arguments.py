@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, NoReturn
 import numpy
 import torch
 
+from pytriton.compat.torch_names import is_functional, is_functorch_wrapped, unwrap_if_dead
 from pytriton.errors import LaunchError, counted, short
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
@@ -257,17 +258,13 @@ def _pointer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     return check
 
 
-_is_wrapped: Final[Any] = torch._C._functorch.is_functorch_wrapped_tensor
-_unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
-
-
 def _address_of(tensor: torch.Tensor, place: ArgumentPlace) -> int:
     try:
         address = tensor.data_ptr()
     except RuntimeError:
         address = 0
     if not address or not (tensor.is_cuda or tensor.is_cpu):
-        alive = _unwrap_if_dead(tensor)
+        alive = unwrap_if_dead(tensor)
         if alive is not tensor:
             return _address_of(alive, place)
         if tensor.layout != torch.strided:
@@ -275,7 +272,7 @@ def _address_of(tensor: torch.Tensor, place: ArgumentPlace) -> int:
             place.refuse(
                 f"is a {layout} tensor", "TC510", "pass its .to_dense(), or its .values() and indices"
             )
-        if _is_wrapped(tensor) or torch._is_functional_tensor(tensor):
+        if is_functorch_wrapped(tensor) or is_functional(tensor):
             place.refuse(
                 "is a tensor of a transform of torch.func, which a kernel cannot read",
                 "TC510",

@@ -22,9 +22,9 @@ from typing import Any, Final, Literal, NoReturn
 
 import torch
 import triton
-from triton import knobs
-from triton.runtime.driver import driver
 
+from pytriton.compat.torch_names import allocate, release
+from pytriton.compat.triton_names import driver, knobs
 from pytriton.errors import short
 from pytriton.lang.tree.types import ScalarType
 from pytriton.passes.analysis.context import Described
@@ -174,7 +174,7 @@ Style = Literal["flat", "packed"]
 _SCRATCH: Final[dict[Style, int]] = {"flat": 7, "packed": 11}  # the place of the first
 _ALIGNED: Final = 256  # bytes, of whatever CUDA gives
 _STYLES: Final[dict[tuple[int, ...], Style]] = {
-    (3, 6): "flat",
+    (3, 6): "flat",  # Triton 3.6: the last version that takes its arguments one by one
     (3, 7): "packed",
     (3, 8): "packed",
     (3, 9): "packed",
@@ -267,18 +267,6 @@ def _with_scratch(launch: Any, style: Style, size: int) -> Callable[..., object]
     return launched
 
 
-# Memory of the current device, as an address, in order with the work of a stream: what torch.empty does without
-# making a tensor, which takes twice as long.
-allocate: Callable[[int, int], int] = getattr(
-    torch._C,
-    "_cuda_cudaCachingAllocator_raw_alloc",
-    lambda size, stream: torch.cuda.caching_allocator_alloc(size, None, stream),
-)
-release: Callable[[int], None] = getattr(
-    torch._C, "_cuda_cudaCachingAllocator_raw_delete", torch.cuda.caching_allocator_delete
-)
-
-
 def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
     """``run`` by way of ``direct``; raises LaunchError where there is none."""
     if direct is None:
@@ -298,10 +286,8 @@ def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
 
 
 def signed_bytes(parameters: Sequence[Parameter]) -> list[int]:
-    """The positions of 8-bit integers with a sign if this Triton must be given them without.
-
-    Triton 3.6 parses an 8-bit argument with ``PyArg_ParseTuple``'s ``b``, which takes 0 to 255 only.
-    """
+    """The positions of 8-bit integers with a sign if this Triton must be given them without."""
+    # Triton 3.6: an 8-bit argument is parsed by ``PyArg_ParseTuple``'s ``b``, which takes 0 to 255 only.
     if _TRITON_VERSION >= (3, 7):
         return []
     return [

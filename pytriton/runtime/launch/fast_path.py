@@ -28,17 +28,15 @@ from types import NoneType
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import torch
-from triton import knobs
-from triton.runtime import build
-from triton.runtime.driver import driver
 
+from pytriton.compat.torch_names import allocate, device_getter, increment_versions, release
+from pytriton.compat.triton_names import build, driver, knobs
 from pytriton.emit.templates import render
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import rule_of
-from pytriton.runtime.launch.device import Direct, Style, allocate, release, signed_bytes
-from pytriton.runtime.launch.gradients import increment_version
+from pytriton.runtime.launch.device import Direct, Style, signed_bytes
 
 Kind = Literal["tensor", "address", "absent"]
 Form = tuple[Kind, ...]  # one for each pointer parameter
@@ -122,9 +120,9 @@ def launcher_for(shape: Shape, missed: Callable[..., None]) -> Launcher | None:
     records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     changed = tuple(at for at in shape.written if rows[at][0] == "t")
     called = (
-        getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device),
+        device_getter(),
         driver.active.get_current_stream,
-        *(torch.is_grad_enabled, increment_version, allocate, release),
+        *(torch.is_grad_enabled, increment_versions, allocate, release),
     )
     details = tuple(rule_of(parameter).rounding for parameter in shape.parameters)
     objects = (details, records, missed, knobs.runtime, shape.sole, *called)

@@ -17,15 +17,11 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.compat.torch_names import DispatchKey, base_of, increment_versions, is_key_excluded
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
 
-_C: Final[Any] = torch._C  # parts of it have no stubs
-_AUTOGRAD: Final = _C.DispatchKey.AutogradFunctionality
-
-increment_version: Final[Callable[[Iterable[torch.Tensor]], None]] = _C._increment_version
-"""``torch.autograd.graph.increment_version`` of several tensors; those of inference mode have no version."""
-
+_AUTOGRAD: Final = DispatchKey.AutogradFunctionality
 
 Tell = Callable[[str, str, str], None]
 """Warns; takes what a refusal takes: the message, the code, the cure."""
@@ -33,7 +29,7 @@ Tell = Callable[[str, str, str], None]
 
 def count_changes(arguments: Sequence[Any], written: Iterable[int]) -> None:
     """Note that the tensors at these positions change."""
-    increment_version([each for at in written if isinstance(each := arguments[at], torch.Tensor)])
+    increment_versions([each for at in written if isinstance(each := arguments[at], torch.Tensor)])
 
 
 def check_gradients(
@@ -44,7 +40,7 @@ def check_gradients(
     tell: Tell,
 ) -> None:
     """Refuse a written leaf that requires a gradient (TC524), or ``tell`` that gradients stop here (TC526)."""
-    if not torch.is_grad_enabled() or _C._dispatch_tls_is_dispatch_key_excluded(_AUTOGRAD):
+    if not torch.is_grad_enabled() or is_key_excluded(_AUTOGRAD):
         return
     tensors = [(at, each) for at, each in enumerate(arguments) if isinstance(each, torch.Tensor)]
     wanting = {at: _leaf(each) for at, each in tensors if each.requires_grad and each.numel()}
@@ -77,5 +73,5 @@ def _leaf(tensor: torch.Tensor) -> str:
     """``a leaf`` or ``a view of a leaf``; empty for what torch lets one change in place."""
     if tensor.is_leaf:
         return "a leaf"
-    base = tensor._base
+    base = base_of(tensor)
     return "a view of a leaf" if base is not None and base.is_leaf and base.requires_grad else ""

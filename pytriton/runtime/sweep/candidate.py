@@ -15,8 +15,8 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 import torch
-from triton.runtime.errors import InterpreterError
 
+from pytriton.compat.triton_names import InterpreterError
 from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Memory

@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import torch
-from triton.runtime.driver import driver
-from triton.runtime.errors import InterpreterError, OutOfResources
 
+from pytriton.compat.triton_names import InterpreterError, OutOfResources, driver
 from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import (

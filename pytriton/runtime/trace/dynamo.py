@@ -27,11 +27,16 @@ from typing import Any, Final
 
 import torch
 import triton
-from torch._subclasses.fake_tensor import FakeTensor
-from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, get_proxy_mode
-from torch.utils._python_dispatch import _disable_current_modes
 
+from pytriton.compat.torch_names import (
+    FakeTensor,
+    FunctionalTensor,
+    from_functional,
+    is_jit_tracing,
+    mark_constant,
+    without_modes,
+)
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
@@ -57,7 +62,7 @@ def is_whole(argument: Any) -> bool:
     if not isinstance(argument, torch.Tensor):
         return True
     if isinstance(argument, FunctionalTensor):
-        argument = torch._from_functional_tensor(argument.elem)
+        argument = from_functional(argument.elem)
     if torch.compiler.is_dynamo_compiling():
         return _fills_storage(argument)
     # The question is no part of the graph; torch 2.13 would fail to write a product of three symbols into it.
@@ -90,11 +95,6 @@ def enrol(kernel: Any) -> str:
 
 # Dynamo knows this function, under any name, and takes it for True.
 is_dynamo_compiling: Final[Callable[[], bool]] = torch.compiler.is_dynamo_compiling
-# How many dispatch modes are active; tracers below Dynamo are such modes. There is no public name for it.
-modes_active: Final[Callable[[], int]] = torch._C._len_torch_dispatch_stack
-
-
-is_jit_tracing: Final[Callable[[], bool]] = torch._C._is_tracing  # by torch.jit.trace
 
 
 def is_recorded(kernel: str) -> bool:
@@ -253,8 +253,8 @@ class Planned:
 
 
 def _constant(function: Callable[..., str]) -> Callable[..., str]:
-    """``torch.compiler.assume_constant_result``, which would import all of Dynamo at once."""
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    """A function that Dynamo calls for real, on constants."""
+    mark_constant(function)
     return function
 
 
@@ -347,7 +347,7 @@ def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
     """Refuse what the checks of an untraced call would refuse for any value; raises LaunchError."""
     binder = plan.first.binder.own
     stand_ins: list[Any] = []
-    with _disable_current_modes():
+    with without_modes():
         for at, (kind, parameter) in enumerate(zip(kinds, binder.parameters, strict=True), 1):
             if kind is int and isinstance(parameter.type, PointerType):
                 raise refusal(

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.compat.torch_names import increment_versions
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.specialize import pin_types
-from pytriton.runtime.launch.gradients import increment_version
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.plan import Plan
 
@@ -123,7 +123,7 @@ def change_operator() -> Any:
 
 
 def _count(x: torch.Tensor) -> None:
-    increment_version((x,))
+    increment_versions((x,))
 
 
 def _mark_as_changed(context: Any, x: torch.Tensor) -> None:

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from triton.runtime.driver import driver
-
+from pytriton.compat.triton_names import driver
 from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.errors import refusal

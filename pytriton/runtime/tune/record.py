@@ -29,6 +29,7 @@ import torch
 import triton
 
 from pytriton import __version__
+from pytriton.compat.torch_names import default_store
 from pytriton.errors import TuneError
 from pytriton.runtime.compile.module_cache import append_line, insisting, load_bytes, store_bytes
 from pytriton.runtime.errors import headline, warn_once
@@ -383,7 +384,7 @@ def agreed(question: Question, points: Iterable[Config], choice: Config | None =
     named = {repr(point): point for point in points}
     key = _key(question, named)
     try:
-        store = _distributed.distributed_c10d._get_default_store()
+        store = default_store()
         if choice is not None:
             # Sets it if nothing is there, in one step, and gives what is there then.
             answer = store.compare_set(key, "", repr(choice))
