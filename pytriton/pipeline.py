@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Atom, BinOp, Call, Kernel, Simple
+from pytriton.emit.python import Atom, BinOp, Call, Kernel, Node, Simple
 from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.preprocess.defines import Digits
@@ -218,7 +218,14 @@ def _asserting(made: Translation, name: str) -> Translation:
     """The module with assertions that a parameter is from 1 to ``MAX_NUMBER``."""
     parameter = Atom(name if name in made.constexprs else f"{name}_")
     bounds = BinOp(">", parameter, Atom("0")), BinOp("<=", parameter, Atom(str(MAX_NUMBER)))
-    lines = [Simple("", Call("tl.static_assert", (bound,)), made.tree.line) for bound in bounds]
+    return begun_with(made, [("", Call("tl.static_assert", (bound,))) for bound in bounds])
+
+
+def begun_with(made: Translation, statements: Iterable[tuple[str, Node]]) -> Translation:
+    """The module with more statements at the top of its kernel: ``x = `` and a value."""
+    lines = [Simple(before, node, made.tree.line) for before, node in statements]
+    if not lines:
+        return made
     tree = made.tree._replace(body=(*lines, *made.tree.body))
     text, origins = printed(tree)
     return replace(made, tree=tree, text=text, lines=MappingProxyType(dict(origins)))

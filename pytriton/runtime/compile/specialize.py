@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from pytriton.emit.python import Atom, Call, Node
 from pytriton.lang.tree.types import BFLOAT16, PointerType, ScalarType
 from pytriton.passes.analysis.affine import is_wide_integer
-from pytriton.pipeline import Parameter, Translation
+from pytriton.pipeline import Parameter, Translation, begun_with
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
 _LETTERS: Final = {"bool": "i", "int": "i", "uint": "u", "float": "fp"}
@@ -83,12 +83,13 @@ def common_specialization(parameters: Sequence[Parameter]) -> tuple[int, ...]:
 
 def pin_ones(translation: Translation, specialization: Sequence[int]) -> Translation:
     """The translation with the integers that are 1 fixed at the top of the kernel's body."""
-    pinned = [
-        f"    {param.identifier} = tl.full((), 1, tl.{param.type.triton})\n"
-        for param, kind in zip(translation.parameters, specialization, strict=True)
+    kinds = zip(translation.parameters, specialization, strict=True)
+    ones = [
+        param
+        for param, kind in kinds
         if kind == ONE and isinstance(param.type, ScalarType) and is_wide_integer(param.type)
     ]
-    return _begun_with(pinned, translation) if pinned else translation
+    return begun_with(translation, [_set(param, "1") for param in ones])
 
 
 def pin_types(translation: Translation) -> Translation:
@@ -96,12 +97,15 @@ def pin_types(translation: Translation) -> Translation:
 
     For launchers other than ours, which guess a scalar's type from its value and make a 1 a ``constexpr``.
     """
-    pinned = [
-        f"    {param.identifier} = tl.full((), {param.identifier}, tl.{param.type.triton})\n"
-        for param in translation.parameters
-        if isinstance(param.type, ScalarType)
-    ]
-    return _begun_with(pinned, translation) if pinned else translation
+    scalars = [param for param in translation.parameters if isinstance(param.type, ScalarType)]
+    return begun_with(translation, [_set(param, param.identifier) for param in scalars])
+
+
+def _set(parameter: Parameter, value: str) -> tuple[str, Node]:
+    """``n = tl.full((), 1, tl.int32)``"""
+    assert isinstance(parameter.type, ScalarType)
+    given = Atom("()"), Atom(value), Atom(f"tl.{parameter.type.triton}")
+    return f"{parameter.identifier} = ", Call("tl.full", given)
 
 
 def reads_parameter(translation: Translation, position: int) -> bool:
@@ -110,21 +114,3 @@ def reads_parameter(translation: Translation, position: int) -> bool:
     return any(
         isinstance(node, ast.Name) and node.id == name for node in ast.walk(ast.parse(translation.text))
     )
-
-
-def _begun_with(pinned: list[str], translation: Translation) -> Translation:
-    """The translation with more lines before the first statement of the kernel's body."""
-    lines = translation.text.splitlines(keepends=True)
-    at = _first_statement(translation) - 1
-    text = "".join([*lines[:at], *pinned, *lines[at:]])
-    moved = {line if line <= at else line + len(pinned): origin for line, origin in translation.lines.items()}
-    return replace(translation, text=text, lines=moved)
-
-
-def _first_statement(translation: Translation) -> int:
-    """The line of the first statement of the kernel's body that is no docstring."""
-    for node in ast.parse(translation.text).body:
-        if isinstance(node, ast.FunctionDef) and node.name == translation.function:
-            described = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
-            return node.body[1 if described else 0].lineno
-    raise AssertionError(f"no function {translation.function} in its own module")

@@ -11,6 +11,8 @@ from typing import Any, Final
 import torch
 
 from pytriton.compat.torch_names import increment_versions
+from pytriton.emit import python
+from pytriton.emit.printer import printed
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
@@ -174,8 +176,6 @@ def with_point(module: Translation) -> tuple[str, str]:
     name = "point"
     while name in module.text:
         name += "_"
-    start = module.text.index(f"def {module.function}(")
-    end = module.text.index("):\n", start)
-    before = module.text[:end].rstrip()
-    comma = "" if before.endswith((",", "(")) else ","
-    return f"{before}{comma} {name}: tl.constexpr{module.text[end:]}", name
+    tree = module.tree
+    parameters = (*tree.parameters, python.Parameter(name, python.CONSTEXPR))
+    return printed(tree._replace(parameters=parameters))[0], name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import torch
 from triton.runtime.errors import InterpreterError, OutOfResources
 
 import pytriton
+from pytriton.emit.printer import printed
+from pytriton.emit.python import Kernel, Parameter, Simple
 from pytriton.errors import CompileError, UnsupportedError
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.failures import Complaint, Generated, does_not_fit, understood
@@ -40,8 +43,9 @@ def test_compiler() -> None:
 
 def test_compiler_in_a_pinned_module() -> None:
     """The line that was put at the top of the body does not shift the blame."""
-    text = "@triton.jit\ndef f(n):\n    tl.store(n, 1.0)\n    tl.store(n, 1.0)\n"
-    translation = handmade(text, "int n", lines=LINES)
+    tree = Kernel("f", (), (Parameter("n", ""),), (Simple("tl.store(n, 1.0)", None, 2),), 1)
+    text, lines = printed(tree)
+    translation = replace(handmade(text, "int n", lines=lines), tree=tree)
     with pytest.raises(UnsupportedError, match=r"^f\.c:2:3: error: Triton refuses"):
         compile_kernel(translation, (2,), Config(), parse_target("cuda:90"), SOURCE)
 

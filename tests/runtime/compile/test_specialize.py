@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import pytriton
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization, pin_ones, signature_type, specialize
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
@@ -14,19 +14,12 @@ from pytriton.runtime.options.defines import Config
 from pytriton.source import Source
 from tests.runtime.kernels import handmade, parameter, type_of
 
-KERNEL = '''\
-@triton.jit
-def f(
-    z,  # int*
-    n,
-    m: tl.int64,
-    T: tl.constexpr,
-):
-    """A kernel."""
-    # a comment
-    r = tl.arange(0, T)
-    tl.store(z + r, (n - 4) // 2 + r * m.to(tl.int32))
-'''
+TRUNCATED = """\
+__global__ void f(int* z, int n, long m) {
+  int r[16] = 0 ... 16;
+  *(z + r) = (n - 4) / 2 + r * (int)m;
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -106,26 +99,23 @@ def test_common_facts() -> None:
 
 
 class TestOnes:
-    translation = handmade(KERNEL, "int* z", "int n", "long m", constexprs={"T": 16})
+    translation = pytriton.translate(TRUNCATED)
 
     def test_nothing_to_pin(self) -> None:
         assert pin_ones(self.translation, (BY_16, PLAIN, BY_16)) is self.translation
 
     def test_text_and_lines(self) -> None:
-        mapped = replace(self.translation, lines={5: 1, 6: 2, 13: 7, 14: 8})
-        pinned = pin_ones(mapped, (BY_16, ONE, ONE))
-        before, after = mapped.text.splitlines(), pinned.text.splitlines()
-        assert after == [
-            *before[:13],
-            "    n = tl.full((), 1, tl.int32)",
-            "    m = tl.full((), 1, tl.int64)",
-            *before[13:],
-        ]
-        assert pinned.lines == {5: 1, 6: 2, 13: 7, 16: 8}
+        pinned = pin_ones(self.translation, (BY_16, ONE, ONE))
+        before, after = self.translation.text.splitlines(), pinned.text.splitlines()
+        fixed = ["    n = tl.full((), 1, tl.int32)", "    m = tl.full((), 1, tl.int64)"]
+        at = before.index("):") + 1
+        assert after == [*before[:at], *fixed, *before[at:]]
+        moved = {line + 2 * (line > at): origin for line, origin in self.translation.lines.items()}
+        assert pinned.lines == {**moved, at + 1: 1, at + 2: 1}
 
     @pytest.mark.parametrize("declared", ["bool b", "char b", "short b", "float b"])
     def test_only_wide_integers(self, declared: str) -> None:
-        translation = handmade("@triton.jit\ndef f(b):\n    pass\n", declared)
+        translation = pytriton.translate(f"__global__ void f({declared}) {{ }}")
         assert pin_ones(translation, (ONE,)) is translation
 
     def test_the_compiler_knows_and_divides_as_c_does(self) -> None:

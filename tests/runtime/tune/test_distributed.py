@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,9 +99,8 @@ def test_a_store_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> Any:
         raise RuntimeError("connection reset")
 
-    group = SimpleNamespace(_get_default_store=gone)
     monkeypatch.setattr(record, "several_ranks", lambda: True)
-    monkeypatch.setattr(record, "_distributed", SimpleNamespace(distributed_c10d=group))
+    monkeypatch.setattr(record, "default_store", gone)
     monkeypatch.setenv("PYTRITON_TUNE_PATIENCE", "5")
     question, point = Question("k", "text", {}, "GPU", {"n": 1}), Config({"TILE": 32}, 4)
     with pytest.warns(RuntimeWarning) as warned:
