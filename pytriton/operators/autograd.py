@@ -15,8 +15,6 @@ import torch
 
 from pytriton.runtime.tensors import ctx_registry
 
-__all__ = ["function"]
-
 
 class _Calls(threading.local):
     """The call of ``apply`` that is under way in this thread: its keywords, and where the ctx is put."""

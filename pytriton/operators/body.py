@@ -37,8 +37,6 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import INSIDE, Frame, Noted, RequestedLaunch, Shapes, inside
 
-__all__ = ["Body", "Recorder", "Recording"]
-
 _NO_KEYWORDS: Final[dict[str, Any]] = {}
 _VERSIONS: Final = DispatchKey.ADInplaceOrView
 

@@ -31,8 +31,6 @@ from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
 
-__all__ = ["DerivedFormula"]
-
 _library: Final[Any] = torch.library
 _FLOATING: Final = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _gradients: Final[dict[Any, DerivedKernel]] = {}

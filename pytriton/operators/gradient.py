@@ -32,8 +32,6 @@ from pytriton.compat.torch_names import (
     transforms_active,
 )
 
-__all__ = ["Gradient"]
-
 _Function: Final[Any] = torch.autograd.Function
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
 

@@ -46,8 +46,6 @@ from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Operator", "op"]
-
 _library: Final[Any] = torch.library
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")

@@ -18,8 +18,6 @@ from pytriton.compat.torch_names import destroy, schema_of, tree_leaves, tree_ma
 from pytriton.operators.operator import Operator
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Override", "override"]
-
 _KEYS: Final = ("CPU", "CUDA")
 
 _lock: Final = threading.Lock()

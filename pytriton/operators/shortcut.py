@@ -37,8 +37,6 @@ from pytriton.compat import torch_names
 from pytriton.compat.torch_names import keys_of
 from pytriton.operators.body import Body
 
-__all__ = ["Shortcut"]
-
 _DEVICES: Final = ("cuda", "cpu")
 # What every function looks at or calls; in its text with a prefix that no parameter has.
 _NAMES: Final[dict[str, Any]] = {

@@ -50,8 +50,6 @@ from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE, Frame, RequestedLaunch, Shapes, inside
 from pytriton.runtime.trace.recorded import point_of
 
-__all__ = ["CURE", "Copy", "Launch", "Tape", "calls_of", "difference", "replayed", "taped"]
-
 # Names of torch's functions, methods and attributes, and of its operations below.
 _MADE: Final = frozenset(
     "empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros "

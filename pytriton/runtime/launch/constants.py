@@ -1,7 +1,7 @@
 """The constant buffers of a kernel object: ``char __constant__* tab = calloc(64);`` and ``set_constant``.
 
 A buffer is memory that the text declares and the launcher supplies, as one more pointer after the user's
-arguments. There is one copy a device, made when it is first needed, and zero until it is set.
+arguments. There is one copy a device, which lies on the host until it is needed, and is zero until it is set.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from pytriton.runtime.locks import Lock
 CPU: Final = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
 
 
+_EMPTY: Final = torch.empty(0, dtype=torch.uint8)
+
+
 class Constants:
     """Buffers by name and device index. What is set without a device reaches every device."""
 
@@ -26,17 +29,15 @@ class Constants:
         self._lock = Lock()
         self._everywhere: dict[str, torch.Tensor] = {}
         self._on: dict[tuple[str, int], torch.Tensor] = {}
-        self._brought: dict[tuple[str, int], torch.Tensor] = {}  # on the host, for devices not used yet
         if state is not None:
             self._everywhere = {name: _bytes_of(name, data) for name, data in state["everywhere"].items()}
-            self._brought = {(name, device): _bytes_of(name, data) for name, device, data in state["on"]}
+            self._on = {(name, device): _bytes_of(name, data) for name, device, data in state["on"]}
 
     def state(self) -> dict[str, Any]:
         """What the buffers hold, as bytes."""
         with self._lock:
             everywhere = {name: value.numpy().tobytes() for name, value in self._everywhere.items()}
-            own = {**self._brought, **self._on}
-            on = [(name, device, value.cpu().numpy().tobytes()) for (name, device), value in own.items()]
+            on = [(name, at, value.cpu().numpy().tobytes()) for (name, at), value in self._on.items()]
             return {"everywhere": everywhere, "on": on}
 
     def set(
@@ -59,23 +60,16 @@ class Constants:
             if device is not None:
                 self._grown(name, _index(device), data.numel())[: data.numel()].copy_(data)
                 return
-            host = _at_least(self._everywhere.get(name), data.numel(), CPU)
-            host[: data.numel()].copy_(data)
-            self._everywhere[name] = host
-            for known, index in list(self._brought):
-                if known == name:
-                    brought = self._brought[known, index] = _at_least(
-                        self._brought[known, index], data.numel(), CPU
-                    )
-                    brought[: data.numel()].copy_(data)
-            for known, index in list(self._on):
-                if known == name:
-                    self._grown(name, index, data.numel())[: data.numel()].copy_(data)
+            self._everywhere[name] = _at_least(self._everywhere.get(name, _EMPTY), data.numel())
+            for key in [key for key in self._on if key[0] == name]:
+                self._on[key] = _at_least(self._on[key], data.numel())
+                self._on[key][: data.numel()].copy_(data)
+            self._everywhere[name][: data.numel()].copy_(data)
 
     def on(self, device: int, name: str, size: int) -> torch.Tensor:
         """The buffer on a device, as bytes; it has at least ``size`` of them."""
         buffer = self._on.get((name, device))
-        if buffer is not None and buffer.numel() >= size:
+        if buffer is not None and buffer.numel() >= size and buffer.get_device() == device:
             return buffer
         with self._lock:
             return self._grown(name, device, size)
@@ -83,19 +77,17 @@ class Constants:
     def check(self, sizes: Mapping[str, int], kernel: str) -> None:
         """Raise LaunchError if something was set before the buffers were known, and does not fit them."""
         lengths = {name: value.numel() for name, value in self._everywhere.items()}
-        for (name, _), value in (*self._on.items(), *self._brought.items()):
+        for (name, _), value in self._on.items():
             lengths[name] = max(lengths.get(name, 0), value.numel())
         for name, length in lengths.items():
             _check_fit(sizes, kernel, name, length)
 
     def _grown(self, name: str, device: int, size: int) -> torch.Tensor:
-        buffer = self._on.get((name, device))
-        if buffer is None:
-            host = self._brought.pop((name, device), self._everywhere.get(name))
-            buffer = _at_least(None, max(size, 0 if host is None else host.numel()), device)
-            if host is not None:
-                buffer[: host.numel()].copy_(host)
-        buffer = self._on[name, device] = _at_least(buffer, size, device)
+        place = "cpu" if device == CPU else f"cuda:{device}"
+        known = self._on.get((name, device))
+        if known is None:
+            known = self._everywhere.get(name, _EMPTY).to(place, copy=True)
+        buffer = self._on[name, device] = _at_least(known.to(place), size)
         return buffer
 
 
@@ -116,14 +108,12 @@ def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) ->
         )
 
 
-def _at_least(buffer: torch.Tensor | None, size: int, device: int) -> torch.Tensor:
+def _at_least(buffer: torch.Tensor, size: int) -> torch.Tensor:
     """The same bytes; where they are fewer, a longer copy with zeros after."""
-    if buffer is not None and buffer.numel() >= size:
+    if buffer.numel() >= size:
         return buffer
-    place = "cpu" if device == CPU else f"cuda:{device}"
-    longer = torch.zeros(size, dtype=torch.uint8, device=place)
-    if buffer is not None:
-        longer[: buffer.numel()].copy_(buffer)
+    longer = torch.zeros(size, dtype=torch.uint8, device=buffer.device)
+    longer[: buffer.numel()].copy_(buffer)
     return longer
 
 
@@ -131,11 +121,11 @@ def _bytes_of(name: str, value: object) -> torch.Tensor:
     """What an array holds, as a CPU tensor of bytes."""
     if isinstance(value, torch.Tensor):
         flat = value.detach().cpu().reshape(-1).contiguous()
-        return flat.view(torch.uint8) if flat.numel() else torch.empty(0).byte()
+        return flat.view(torch.uint8) if flat.numel() else _EMPTY
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         value = value.tobytes()
     if isinstance(value, (bytes, bytearray)):
-        return torch.frombuffer(bytearray(value), dtype=torch.uint8) if value else torch.empty(0).byte()
+        return torch.frombuffer(bytearray(value), dtype=torch.uint8) if value else _EMPTY
     raise refusal(
         f"constant buffer '{name}' is set to a {type(value).__name__}, whose bytes are not known",
         "TC519",
