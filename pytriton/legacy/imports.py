@@ -27,7 +27,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
-# triton.ops and triton.nn were ready-made kernels, not the language. Who imports one is told what to do.
+# triton.ops and triton.nn were ready-made kernels, not the language. An import of one is refused with the cure.
 
 
 PACKAGES: Final = ("ops", "nn")

@@ -89,7 +89,7 @@ class DerivedFormula:
         ctx.recorded = self.recording and self.recording.last
 
     def backward(self, ctx: Any, *flowing: Any) -> Any:
-        """The gradients of all arguments; None where nobody asks, or where there is none."""
+        """The gradients of all arguments; None where none is asked for, or there is none."""
         recorded = ctx.recorded.text(self.name) if ctx.recorded else ""
         arguments = list(ctx.rest)
         for at, tensor in zip(self.positions, ctx.saved_tensors, strict=True):

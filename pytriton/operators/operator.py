@@ -164,7 +164,7 @@ class Operator:
     def register_fake(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """What gives results of the right shapes, dtypes, strides and devices, in place of the body.
 
-        Whoever gives one has a body that does not run on fake tensors, so it is not traced into either.
+        A body with one does not run on fake tensors, so it is not traced into either.
         """
         self._fake = func
         self._traceable = False

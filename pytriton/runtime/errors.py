@@ -1,4 +1,4 @@
-"""How the runtime says no: one line that names the thing, a stable code, the cure; and whose line it was.
+"""Refusals and warnings of the runtime: what is wrong, a stable code, the cure; and the user's line.
 
 docs/errors.md lists the codes (TC501 to TC603), each of which has a page.
 """

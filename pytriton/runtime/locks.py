@@ -1,7 +1,7 @@
 """What a forked child must not inherit: locks that are held, and what lies on GPUs.
 
 ``fork`` copies the memory of all threads, but only the thread that called it goes on. A lock that another
-one held would stay locked in the child for ever. What our locks guard is always whole (an entry of a
+one held would stay locked in the child forever. What our locks guard is always whole (an entry of a
 dictionary is either there or not), so the child may simply start with fresh ones. And CUDA cannot be used
 in a child if it was used before: a launch there would hang. So kernels that were loaded are forgotten, and
 a call on a GPU is refused.
@@ -61,7 +61,7 @@ class Lock:
         self._lock.release()
 
     def renew(self) -> None:
-        """Open it, whoever holds it."""
+        """Release it, whichever thread holds it."""
         self._lock = threading.RLock()
 
 
@@ -81,8 +81,8 @@ if hasattr(os, "register_at_fork"):
 # One lock with two sides: compiling (many threads at once) and interpreting (one, alone).
 #
 # Triton's interpreter replaces functions of ``triton.language`` while it runs a kernel, for the whole process.
-# Whoever compiles meanwhile in another thread would get the interpreter's functions into the compiler. A process
-# that is forked meanwhile would keep them for ever, so ``fork`` waits, too. While Python shuts down nobody waits:
+# A thread that compiles meanwhile would get the interpreter's functions into the compiler. A process
+# that is forked meanwhile would keep them forever, so ``fork`` waits, too. While Python shuts down no thread waits:
 # the threads that one would wait for are dead.
 
 
@@ -134,7 +134,7 @@ def _before_fork() -> None:
 
 
 def _after_fork_in_child() -> None:
-    """Only this thread is left: nobody else compiles."""
+    """Only this thread is left, and it does not compile."""
     global _compilers
     _compilers = 0
     _changed.release()

@@ -1,4 +1,4 @@
-"""The sweep that one set of defines means, and the way of a call through it.
+"""The sweep that one set of defines means, and how a call passes through it.
 
 A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
 with, and keeps it. A call on a known plan takes the *slow path* at first: it binds its arguments, picks the
@@ -7,7 +7,7 @@ launches. On a GPU the second call of a form finds a launcher in C (``launch/fas
 its record: that is the fast path, and all that is not proved there comes back here.
 
 Input: the arguments of a call, and its grid. Output: one launch. From here to the stopwatch there are three layers:
-``Plan`` (whose call is it, and how does the next one become fast), ``Tuner`` (which candidate serves it), and the
+``Plan`` (whose call is it, and how does the next one become fast), ``Tuner`` (which candidate is launched), and the
 functions of ``tune/measure.py`` and ``tune/benchmark.py`` (how long does each candidate take).
 """
 
@@ -226,7 +226,8 @@ class Plan:
         if device != CPU:
             while self._for_gpus:
                 warn_once(self._for_gpus.pop())
-        memory = self._memory(candidate, device, values, arguments)
+        checked = self.is_checked(on_cpu=device == CPU)
+        memory = self._memory_of(candidate, device, values, arguments) if checked else None
         return Launch(device, sizes, values, specialization, memory, candidate=candidate)
 
     def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
@@ -251,17 +252,10 @@ class Plan:
         """Whether launches there are checked for accesses outside their tensors."""
         return self._common.checks.are_on(on_cpu=on_cpu)
 
-    def _memory(
-        self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
-    ) -> Memory | None:
-        """What a launch may reach; None if nobody wants it checked."""
-        if not self.is_checked(on_cpu=device == CPU):
-            return None
-        return self._memory_of(candidate, device, values, arguments)
-
     def _memory_of(
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
     ) -> Memory:
+        """What a launch may reach."""
         binder = candidate.binder
         supplied = [
             self._common.constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers

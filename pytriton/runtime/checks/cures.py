@@ -1,4 +1,4 @@
-"""The likely cause of an access outside, from the mistakes that are made most; the first rule that applies speaks.
+"""The likely cause of an access outside, from the mistakes that are made most; first match wins.
 
 Each rule takes an ``Outside`` and gives a sentence, or None where it does not apply. It may rely on nothing but
 facts that it names: a size that was passed for a stride, a tensor that is smaller than another one, a block at the
@@ -28,7 +28,7 @@ def cure_of(outside: Outside) -> str:
     return "compare the offset with the size of the tensor, and mask what is outside: *?(i < n)(p + i)"
 
 
-# Rules for what is no tensor.
+# Rules for what is not a tensor.
 
 
 def _nothing_passed(outside: Outside) -> str | None:
@@ -118,7 +118,7 @@ def _strides(outside: Outside) -> str | None:
 
 
 def _view(outside: Outside) -> str | None:
-    """A view whose strides nobody passed; a number that is no stride."""
+    """A view whose strides were not passed; a number that is no stride."""
     tensor, extent = outside.tensor, outside.extent
     if tensor is None or extent is None or tensor.ndim < 2:
         return None

@@ -1,7 +1,7 @@
 """The memory that one launch may reach, by parameter.
 
 A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the
-tensor (a view). An absent tensor is no memory at all. For an address nobody knows where its memory ends: it is
+tensor (a view). An absent tensor is no memory at all. The end of the memory at a bare address is unknown: it is
 *open*, and so are pointers that were loaded from memory. They may reach every storage of the launch, and on the
 CPU all pages that the process has mapped.
 """
@@ -237,7 +237,7 @@ def known_blocks(device: int) -> list[Range]:
 
 @dataclass(slots=True)
 class Violation:
-    """``count`` elements in ``programs`` programs (None for several that nobody counted) were outside.
+    """``count`` elements in ``programs`` programs (None for several, uncounted) were outside.
 
     Of the first are known its ``program``, its ``element`` (the index in the block, () of a scalar) and its
     ``address``; ``lowest`` and ``highest`` are of all. ``all_outside``: no element of the first block was inside.
@@ -328,7 +328,7 @@ class Outside:
 
 # The table of a checked launch on a GPU: where accesses may go, and what was found of those that went elsewhere.
 #
-# Words of 64 bits: sixteen that nobody reads, sixteen for each site, then the ranges. The words of a site are the
+# Words of 64 bits: sixteen that are not read, sixteen for each site, then the ranges. The words of a site are the
 # place of its first range, how many it has, how many elements were outside, and of the first of these its
 # address, its number in the block (row by row), the three program ids and whether all of its block were outside;
 # then of all of them the lowest and the highest address, and the lowest and the highest number of a program. A
@@ -368,7 +368,7 @@ def filled(
 
 
 def inspectable(inspected: Inspection, sites: Sequence[Site], memory: Memory) -> bool:
-    """Whether an inspector may judge a launch: it knows where all memory ends, and nobody writes what it reads."""
+    """Whether an inspector may judge a launch: it knows where all memory ends, and nothing writes what it reads."""
     extents = memory.extents
     if not inspected.inspected or any(memory.is_open(sites[number]) for number in inspected.inspected):
         return False

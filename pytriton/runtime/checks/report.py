@@ -1,7 +1,7 @@
 """What accesses outside are to the user: a warning for a load, a LaunchError for a store or an atomic.
 
 Input: the violations of a launch, by site. The text is a diagnostic at the user's own line, with the program, the
-element of the block, the tensor, how far outside it was, and the likely cure (cures.py). A load is told of once a
+element of the block, the tensor, how far outside it was, and the likely cure (cures.py). A load is reported once a
 place in the text; under ``"strict"`` it raises as a store does.
 """
 
@@ -54,7 +54,7 @@ def refuse(errors: Sequence[Diagnostic], rest: str) -> None:
 
 
 def findings(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> list[Diagnostic]:
-    """All that was found, for who wants to hear of it and go on."""
+    """Diagnostics of all violations; nothing is raised."""
     return [
         _diagnostic(Outside(violation, memory, grid), "error" if violation.site.kind != "load" else "warning")
         for violation in _by_place(found)
@@ -163,11 +163,11 @@ def _meet(first: Extent, second: Extent) -> bool:
     return first.start < ends[1] and second.start < ends[0]
 
 
-# Races of a launch, and how they are said: an error at the user's line, which shows the other line, too.
+# Race diagnostics: an error at the user's line, which shows the other line, too.
 #
 # Input: what ``runtime/interpret/accesses.py`` found. Two programs that touch one element, one of them writing it,
 # without an order by atomics (TC553), and two elements of a block that store different values to one address
-# (TC554) are errors. Equal values are no more than a note: whoever comes last, memory is the same.
+# (TC554) are errors. Equal values are no more than a note: memory is the same in any order.
 
 
 Program = tuple[int, int, int]
@@ -289,7 +289,7 @@ def _of_double(double: Double, memory: Memory, grid: Program) -> Diagnostic:
     return Diagnostic("error", "TC554", message, double.site.span, tuple(notes), help_)
 
 
-# A program that waits for ever, and how that is said.
+# A program that waits forever, and its diagnostic.
 #
 # On the CPU programs run one after another: what a program waits for must have happened before it began.
 
@@ -304,7 +304,7 @@ class Stuck(Exception):
         self.value = value
         self.width = width
 
-    def told(self, where: Span | Source, memory: Memory | None) -> LaunchError:
+    def error(self, where: Span | Source, memory: Memory | None) -> LaunchError:
         """The error for the user, at the line where it waits."""
         place = "a lock" if memory is None else named(self.address, self.width, (), memory)
         reads = f"{place} is {self.value}, and no program is left to change it"
@@ -322,7 +322,7 @@ class Stuck(Exception):
 
 # A grid that was rounded down: the last block of an output has no program.
 #
-# Nothing of this is outside any tensor, so no other check sees it. It is told of only where nothing else is
+# Nothing of this is outside any tensor, so no other check sees it. It is reported only where nothing else is
 # likely: the programs fill an output from its start without a gap, what is left is the end of a contiguous tensor
 # and shorter than one block, and no argument says that it is left on purpose.
 

@@ -155,7 +155,7 @@ class AccessShadow:
         return first if parts == 1 else (first[:, None] + numpy.arange(parts)).reshape(-1)
 
     def _ranges_of(self, addresses: Any) -> Any:
-        """The range of each address; memory that nobody named gets one when it is reached."""
+        """The range of each address; memory outside all of them gets one when it is reached."""
         while True:
             at = numpy.searchsorted(numpy.array(self._lows, numpy.int64), addresses, "right") - 1
             ends = numpy.array([*self._ends, 0], numpy.int64)[at]

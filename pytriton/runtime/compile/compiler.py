@@ -100,7 +100,7 @@ def compile_kernel(
 
 
 class _Attempt:
-    """A kernel with everything that Triton's compiler is told about it."""
+    """A kernel with everything that Triton's compiler gets with it."""
 
     def __init__(self, translation: Translation, config: Config, specialization: tuple[int, ...]) -> None:
         self.specialization = specialization
@@ -116,10 +116,10 @@ class _Attempt:
             return _compiled(source, target, self._options)
 
     def refused(self, error: Exception, target: Any, source: Source) -> CompileError:
-        heard = None
+        printed = None
         if _says_nothing(error):
-            heard = complaint(self._module.path, self._module.function, self._source, target, self._options)
-        return Generated(self._pinned, self._module.path, source).refused(error, heard)
+            printed = complaint(self._module.path, self._module.function, self._source, target, self._options)
+        return Generated(self._pinned, self._module.path, source).refused(error, printed)
 
 
 def _says_nothing(error: Exception) -> bool:

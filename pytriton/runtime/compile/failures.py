@@ -25,12 +25,12 @@ from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.errors import refusal
 from pytriton.source import Source, Span
 
-# What MLIR has to say about a kernel that it cannot compile: it prints that, and raises next to nothing.
+# What MLIR prints about a kernel that it cannot compile: the exception has next to nothing.
 #
 # The exception that arrives reads ``PassManager::run failed``; what failed, and at which line of the module, went
 # to file descriptor 2. To catch it there in this process would catch the words of other threads with it. So the
-# kernel is compiled once more in a process of its own, whose standard error is nobody else's. That takes a second
-# or two, and only after a failure.
+# kernel is compiled once more in a process of its own, whose standard error has nothing else in it. That takes a
+# second or two, and only after a failure.
 
 
 MAX_SECONDS: Final = 300
@@ -69,7 +69,7 @@ class Complaint:
 def complaint(
     path: Path, name: str, source: Mapping[str, Any], target: Any, options: Mapping[str, Any]
 ) -> Complaint | None:
-    """Compile the function ``name`` of a module again and hear what MLIR prints; None if that is nothing.
+    """Compile the function ``name`` of a module again and read what MLIR prints; None if that is nothing.
 
     ``source``: the arguments of ``ASTSource`` beside the function.
     """
@@ -84,7 +84,7 @@ def complaint(
             timeout=MAX_SECONDS,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
-        return None  # no interpreter to start, or no end of it
+        return None  # no interpreter to start, or timed out
     return understood(again.stderr.decode(errors="replace"), path)
 
 
@@ -108,10 +108,10 @@ class Generated:
     path: Path
     source: Source
 
-    def refused(self, error: Exception, heard: Complaint | None = None) -> CompileError:
-        """For an error of Triton's compiler; ``heard`` is what MLIR printed beside it."""
-        line = heard.line if heard else None
-        words = heard.words if heard else f"{type(error).__name__}: {error}"
+    def refused(self, error: Exception, printed: Complaint | None = None) -> CompileError:
+        """For an error of Triton's compiler; ``printed`` is what MLIR printed beside it."""
+        line = printed.line if printed else None
+        words = printed.words if printed else f"{type(error).__name__}: {error}"
         while isinstance(error, CompilationError):
             # The outermost one stands in the kernel, the innermost says what is wrong.
             if line is None and hasattr(error.node, "lineno"):
@@ -137,7 +137,7 @@ class Generated:
         problem = "Triton's interpreter stopped"
         line = lines[0] if lines else None
         if isinstance(error, Stuck):
-            return error.told(self._origin_of(line) or self.source, memory)
+            return error.error(self._origin_of(line) or self.source, memory)
         return CompileError((self._diagnostic(problem, "TC532", words, line),))
 
     def _diagnostic(self, problem: str, code: str, words: str, line: int | None) -> Diagnostic:

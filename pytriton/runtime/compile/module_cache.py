@@ -3,7 +3,7 @@
 Triton reads a function's text from its file, debuggers and profilers show it, and users open it. What is
 *run* is the text in memory, never what the file holds: a file that was tampered with is overwritten and
 changes nothing. Even so the directory must be ours alone: it is made with mode 0700, and one that is a link,
-that somebody else owns or that others can write is refused. Nothing is ever unpickled.
+that another user owns or that others can write is refused. Nothing is ever unpickled.
 
 Files are named by content and replaced atomically, so that processes may share the
 directory, be killed at any moment and find the disk full: what cannot be written here is written to a
@@ -51,7 +51,7 @@ _PREFIX: Final = ".writing-"
 _DAY: Final = 86400.0  # seconds
 _PAUSES: Final = (0.001, 0.004, 0.016)  # seconds
 MAX_LINE_BYTES: Final = 1 << 16
-# What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal came.
+# What may be gone a moment later: our temporary file was removed, a server moved or was busy, a signal came.
 _PASSING: Final = frozenset(
     {errno.ENOENT, errno.EBUSY, errno.ESTALE, errno.EINTR, errno.EAGAIN, errno.ETXTBSY}
 )
@@ -134,7 +134,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _lock_file(handle: int, wait: bool = False) -> bool | None:
-    """Lock an open file until it is closed; False if somebody else has it, None where there are no locks."""
+    """Lock an open file until it is closed; False if another process has it, None where there are no locks."""
     if fcntl is None:
         return None
     try:
@@ -257,7 +257,7 @@ def _make_private(place: Path) -> None:
 
 
 def _check_private(place: Path) -> None:
-    """Refuse a directory that belongs to somebody else or that others can write."""
+    """Refuse a directory that belongs to another user or that others can write."""
     if not hasattr(os, "geteuid"):
         return  # no owners and modes here
     status = place.lstat()
@@ -287,7 +287,7 @@ def _stand_in_for(place: Path, error: OSError) -> Path:
 def _temporary() -> Path:
     """One directory a user under the temporary one, so that none is left behind by each process.
 
-    If somebody else took that name, one of this process alone; it is left to the system to remove.
+    If another user took that name, one of this process alone; it is left to the system to remove.
     """
     try:
         root = Path(tempfile.gettempdir())

@@ -1,4 +1,4 @@
-"""What the compiler is told about a kernel's arguments: signature, constants and attributes.
+"""What the compiler gets about a kernel's arguments: signature, constants and attributes.
 
 Three separate decisions:
 

@@ -1,1 +1,1 @@
-"""CPU tensors: launches on Triton's interpreter, with what it gets wrong mended."""
+"""CPU tensors: launches on Triton's interpreter, with patches for its faults."""

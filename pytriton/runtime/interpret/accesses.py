@@ -57,7 +57,7 @@ class CheckedAccesses:
 
     @contextmanager
     def of(self, launched: Launched) -> Iterator[None]:
-        """While the body runs, the accesses are those of one launch; nobody else may interpret meanwhile."""
+        """While the body runs, the accesses are those of one launch; no other thread may interpret meanwhile."""
         self._launched = launched
         self._pages = {}
         ranges = [launched.memory.ranges(site) for site in self.sites]

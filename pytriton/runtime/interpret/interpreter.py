@@ -48,7 +48,7 @@ Grid = tuple[int, int, int]
 ONE: Final[Grid] = (1, 1, 1)  # the grid to run for ``only``
 
 
-def only(program: Grid, grid: Grid) -> patches.Mends:
+def only(program: Grid, grid: Grid) -> patches.Patches:
     """One program of the grid, when a grid of ``ONE`` is run."""
     return {
         (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
@@ -56,7 +56,7 @@ def only(program: Grid, grid: Grid) -> patches.Mends:
     }
 
 
-def in_order(grid: Grid, *, backwards: bool = False) -> patches.Mends:
+def in_order(grid: Grid, *, backwards: bool = False) -> patches.Patches:
     """All programs of the grid by number, or the last one first."""
     width, height, depth = grid
 
@@ -157,19 +157,19 @@ class Interpreted:
         grid: tuple[int, int, int],
         values: Sequence[Any],
         launched: Launched | None = None,
-        order: patches.Mends | None = None,
+        order: patches.Patches | None = None,
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
         ``order``: ``in_order`` or ``only``."""
         warn_once(_NOTICE)
-        mends = {**_ALL_MENDS, **(order or in_order(grid))}
+        applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
         shown = _progress(self._function.fn.__name__, grid)
         with (
             interpreting(),
-            patches.mended(mends),
-            patches.mended(hangs),
+            patches.patched(applied),
+            patches.patched(hangs),
             shown,
             numpy.errstate(all="ignore"),
         ):
@@ -180,7 +180,7 @@ class Interpreted:
                 self._function[grid](**named, **self._constexprs)
                 return
             with self._accesses.of(launched):
-                table = (0,) if self._accesses.sites else ()  # which nobody reads
+                table = (0,) if self._accesses.sites else ()  # unused
                 self._function[grid](*wrapped, *table, **self._constexprs)
 
     def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
@@ -206,7 +206,7 @@ def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
 
         return set_grid_idx
 
-    with patches.mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
+    with patches.patched({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
         yield
 
 
@@ -253,7 +253,7 @@ def _callable(_: Any) -> Any:
     return call
 
 
-_ALL_MENDS: Final = {**patches.MENDS, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
+_ALL_PATCHES: Final = {**patches.PATCHES, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
 
 
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:

@@ -1,6 +1,6 @@
-"""Mends of Triton's interpreter, in force while a kernel runs on it (``mended``).
+"""Patches for Triton's interpreter, in force while a kernel runs on it (``patched``).
 
-Each function here takes a method of the interpreter and gives the one that stands in for it; ``MENDS`` says where.
+Each function here takes a method of the interpreter and returns its replacement; ``PATCHES`` lists where.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from pytriton.compat.interpreter_names import (
     interpreter,
 )
 
-# Owner and name -> what makes the mended of the original.
-Mends = Mapping[tuple[Any, str], Callable[[Any], Any]]
+# Owner and name -> a function from the original to its replacement.
+Patches = Mapping[tuple[Any, str], Callable[[Any], Any]]
 
 
 @contextmanager
-def mended(mends: Mends) -> Iterator[None]:
-    """While the body runs, the methods are the mended ones."""
+def patched(replacements: Patches) -> Iterator[None]:
+    """While the body runs, the methods are the patched ones."""
     absent = object()
-    before = {(owner, name): vars(owner).get(name, absent) for owner, name in mends}
+    before = {(owner, name): vars(owner).get(name, absent) for owner, name in replacements}
     try:
-        for (owner, name), mend in mends.items():
-            setattr(owner, name, mend(getattr(owner, name, None)))
+        for (owner, name), replacement in replacements.items():
+            setattr(owner, name, replacement(getattr(owner, name, None)))
         yield
     finally:
         for (owner, name), original in before.items():
@@ -70,7 +70,7 @@ def _zeros_given(load: Any) -> Any:
     """A load asks ``if other`` where it means ``is not None``, and a scalar zero is false there, so that -0.0
     became 0.0."""
 
-    def mended_load(self: Any, *arguments: Any) -> Any:
+    def patched_load(self: Any, *arguments: Any) -> Any:
         truth = tl.tensor.__bool__
         tl.tensor.__bool__ = lambda _: True
         try:
@@ -78,7 +78,7 @@ def _zeros_given(load: Any) -> Any:
         finally:
             tl.tensor.__bool__ = truth
 
-    return mended_load
+    return patched_load
 
 
 def _atomics_lie_flat(create: Any) -> Any:
@@ -100,14 +100,14 @@ def _numbers_win(choose: Any) -> Callable[[Any], Any]:
 def _sums_wrap(reduce: Any) -> Any:
     """A sum of int32 is one of int64 to NumPy, and what did not fit was refused; it wraps around in its width."""
 
-    def mended_sum(self: Any, operand: Any) -> Any:
+    def patched_sum(self: Any, operand: Any) -> Any:
         data = operand.handle.data
         if data.dtype.kind not in "iu":
             return reduce(self, operand)
         total = numpy.sum(data, axis=self.axis, keepdims=self.keep_dims, dtype=data.dtype)
         return self.to_tensor(total, operand.dtype)
 
-    return mended_sum
+    return patched_sum
 
 
 def _all_ones_fit(all_ones: Any) -> Any:
@@ -125,11 +125,11 @@ def _all_ones_fit(all_ones: Any) -> Any:
 
 def _integers_wrap(_: Any) -> Any:
     """Sums, differences and products of integers are done twice, in int64 to see whether they wrap around, which
-    C's may: nobody need look."""
+    C's may."""
     return lambda *_: None
 
 
-MENDS: Final[Mends] = {
+PATCHES: Final[Patches] = {
     (InterpreterBuilder, "create_splat"): _truth_values_spread,
     (InterpreterBuilder, "create_atomic_rmw"): _atomics_lie_flat,
     (InterpreterBuilder, "create_atomic_cas"): _atomics_lie_flat,
@@ -180,7 +180,7 @@ LIBDEVICE: Final = SimpleNamespace(
 # bfloat16 on Triton's interpreter: NumPy has no such type, and the interpreter falls back to uint16.
 #
 # It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``EXACT_BFLOAT16``
-# mends the few methods through which all arithmetic goes: operands become float, the result is rounded to
+# patches the few methods through which all arithmetic goes: operands become float, the result is rounded to
 # nearest, ties to even, as on a GPU. Moving values (loads, stores, selects, reshapes) needs no help.
 
 
@@ -291,7 +291,7 @@ def _constant(_: Method) -> Method:
     return lambda self, value: TensorHandle(bits_of([value]), tl.bfloat16)
 
 
-EXACT_BFLOAT16: Final[Mends] = {
+EXACT_BFLOAT16: Final[Patches] = {
     (InterpreterBuilder, "binary_op"): _in_float,
     (InterpreterBuilder, "unary_op"): _in_float,
     (InterpreterBuilder, "create_fma"): _in_float,

@@ -29,7 +29,7 @@ WIDTH: Final = 100  # of a line of it
 class Written:
     """What a statement wrote: ``values`` to the elements ``indices`` of a tensor, counted from its first.
 
-    ``tensor`` is the name of the parameter; where nobody knows which it was, it is None and ``indices`` are
+    ``tensor`` is the name of the parameter; where that is unknown, it is None and ``indices`` are
     addresses. ``kind``: ``store`` or ``atomic``, whose ``values`` are what was added or exchanged. Both arrays are
     flat, and hold only what the mask let through.
     """

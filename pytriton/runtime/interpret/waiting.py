@@ -2,7 +2,7 @@
 
 All that a program can do next depends on where it is, its variables and memory. While it writes nothing, memory
 stays as it is, since no other program runs; so if it comes back to a place with the same variables, it will do so
-for ever. States are compared as in R. Brent's search for cycles (1980): with one that is kept, and replaced ever
+forever. States are compared as in R. Brent's search for cycles (1980): with one that is kept, and replaced ever
 more rarely. A kernel that gets on pays for a counter.
 """
 
@@ -20,10 +20,10 @@ import triton.language as tl
 from pytriton.compat.interpreter_names import InterpreterBuilder, TensorHandle
 from pytriton.compat.triton_names import ir
 from pytriton.runtime.checks.report import Stuck
-from pytriton.runtime.interpret.patches import Mends
+from pytriton.runtime.interpret.patches import Patches
 
 MIN_READS: Final = 256  # in a row, before anything is compared
-EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it
+EVERY: Final = 16  # reads: every cycle length divides some multiple of this
 
 _AFTER: Final[dict[Any, Callable[[Any, Any], Any]]] = {
     ir.ATOMIC_OP.ADD: numpy.add,
@@ -41,7 +41,7 @@ _AFTER: Final[dict[Any, Callable[[Any, Any], Any]]] = {
 _State = dict[str, Any]
 
 
-def waiting(code: CodeType) -> Mends:
+def waiting(code: CodeType) -> Patches:
     """What makes the interpreter raise ``Stuck`` where the kernel of this code waits forever."""
     watch = _Watch(code)
     return {

@@ -3,9 +3,9 @@
 ``CompiledKernel.run`` is Triton's own launcher. It takes the same arguments in Triton 3.6 to 3.9: three grid
 sizes, the stream, the function's handle, packed metadata, launch metadata, two hooks, and then *all*
 arguments of the function, constexprs included (they are skipped). Pointers may be bare addresses. What
-differs between the versions stands in ``_adjusted_values`` and ``direct_of``, and nowhere else.
+differs between the versions is in ``_adjusted_values`` and ``direct_of``, and nowhere else.
 
-Below ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
+Below ``run`` is a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
 scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
 scratch memory but such as torch can give (for tensor descriptors, below).
 """
@@ -187,7 +187,7 @@ def sole_device() -> int | None:
 
 
 def style_here() -> Style | None:
-    """How this version of Triton is called; None for a version that nobody has looked at."""
+    """How this version of Triton is called; None for an unknown version."""
     return _STYLES.get(_TRITON_VERSION)
 
 

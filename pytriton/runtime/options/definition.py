@@ -44,7 +44,7 @@ class KernelText:
             self.settings,
             precision=config.precision,
             fast_math=config.fast_math,
-            swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
+            swizzle=0 if checked else config.swizzle,  # the user sees program ids in their own order
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
             packed=config.packed and not checked,
@@ -123,10 +123,11 @@ class Heuristics:
         return replace(config, defines={**config.defines, **computed})
 
 
-# Which era's constructor was called: positional arguments told apart by their types.
+# Which era's constructor was called, by the types of positional arguments.
 #
-# 2019  kernel(src, ['C'])                       names of the outputs 2020  kernel(src, defines, num_warps) 2021
-# kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
+# 2019  kernel(src, ['C']), the names of the outputs
+# 2020  kernel(src, defines, num_warps)
+# 2021  kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
 
 
 @dataclass(frozen=True, slots=True)

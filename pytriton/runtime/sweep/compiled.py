@@ -29,7 +29,7 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.patches import Mends
+from pytriton.runtime.interpret.patches import Patches
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.launch.device import DeviceKernel, Grid
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
@@ -69,7 +69,7 @@ def compiled_on(
         raise does_not_fit(error, translation.kernel) from error
 
 
-# A translation that the interpreter runs on CPU memory; an error there is told at the user's line.
+# A translation that the interpreter runs on CPU memory; an error there is reported at the user's line.
 
 
 class OnCpu:
@@ -83,7 +83,11 @@ class OnCpu:
         )
 
     def run(
-        self, grid: Grid, values: Sequence[Any], launched: Launched | None = None, order: Mends | None = None
+        self,
+        grid: Grid,
+        values: Sequence[Any],
+        launched: Launched | None = None,
+        order: Patches | None = None,
     ) -> None:
         """All programs of the grid, as ``Interpreted.run`` has it; raises PytritonError where it stops."""
         try:
@@ -100,8 +104,8 @@ class OnCpu:
 # GPU an *inspector* runs first, a kernel that only computes where the accesses of the launch go. If all of them
 # are inside, the plain code does the work, or the *executor*, in which those accesses are checked of which the
 # inspector cannot tell; else the code in which all are. What that finds lies in a table, which is read after
-# the launch: that waits for it. While a CUDA graph is captured nobody can wait: all accesses are checked, and
-# the table of such a launch is read by the next launch of the kernel that is not captured.
+# the launch: that waits for it. While a CUDA graph is captured no launch can be waited for: all accesses are
+# checked, and the table of such a launch is read by the next launch of the kernel that is not captured.
 
 
 MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
@@ -203,7 +207,7 @@ class Checked:
         sites = self._whole.sites
         for table, memory, grid in tuple(self._captured):
             found = found_in(table.tolist(), sites)
-            forgotten(table, sites)  # told once a replay
+            forgotten(table, sites)  # reported once a replay
             tell(found, memory, grid)
 
     def _kernel_of(self, made: Translation, device: int, specialization: tuple[int, ...]) -> DeviceKernel:

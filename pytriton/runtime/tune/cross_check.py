@@ -7,7 +7,7 @@ The largest group that agrees is right; of groups of one size, that of the first
 points vote, never pytriton's own variants.
 
 A kernel whose results depend on luck (on the order of atomics) cannot be judged so: where a candidate does
-not agree with itself, nobody is dropped. ``PYTRITON_NO_COMPARE=1`` is for kernels that are meant to write
+not agree with itself, none is dropped. ``PYTRITON_NO_COMPARE=1`` is for kernels that are meant to write
 something else with each point, as into scratch memory whose layout is the tile's.
 """
 
@@ -30,7 +30,7 @@ from pytriton.runtime.checks.memory import blocks
 #
 # Tuning and ``bench=`` launch a kernel many times, and the caller is to see one launch. A kernel may write
 # anywhere in the storage behind a tensor (views overlap, pointers move), so whole storages are saved. Of a bare
-# address the extent is unknown; torch's allocator knows the block that holds it. What nobody knows cannot be
+# address the extent is unknown; torch's allocator knows the block that holds it. Unknown memory cannot be
 # saved, and then the kernel is launched only once.
 
 
@@ -160,9 +160,9 @@ def disagreeing(
     run: Callable[[Member], None],
     votes: Callable[[Member], bool] = lambda member: True,
 ) -> dict[Member, str]:
-    """Launch all candidates; who writes something else than the largest group of those that vote, and where.
+    """Launch all candidates; those that write something else than the largest group of those that vote, and where.
 
-    ``run`` restores the memory and launches one of them. Each is launched, also where nobody can be judged.
+    ``run`` restores the memory and launches one of them. Each is launched, also where none can be judged.
     """
     groups: list[_Group[Member]] = []
     can_judge = may_compare()

@@ -1,4 +1,4 @@
-"""Which of some points is the fastest? A race: all take turns, and who is surely slower drops out.
+"""Which of some points is the fastest? A race: all are timed in turn, and those surely slower drop out.
 
 Input: points; ``timed(point, count)``, which gives the milliseconds of so many launches of a point, now; and what a
 point costs beside its time (warps, memory). Output: the field at the end (the *finalists*, the choice first), and a

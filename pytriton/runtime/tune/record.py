@@ -324,7 +324,7 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         entry = _choice_of(line)
         if entry is None and number == len(lines):
-            return  # it has no end: somebody is writing it, or was killed while he did
+            return  # it has no end: another process is writing it, or was killed
         if entry is None:
             raise TuneError(
                 headline(

@@ -104,7 +104,7 @@ class Tuner:
             if key in self.known:
                 return self.known[key]
             chosen: Candidate | None = self._sweep.first
-            if device != CPU:  # there the interpreter runs, and its speed says nothing
+            if device != CPU:  # there the interpreter runs, and its speed is irrelevant
                 check_not_forked(self._sweep.first.translation.kernel)
                 usable_cache()
                 call = TunedCall(device, arguments, grid, self._constants, self._bind)
@@ -198,7 +198,7 @@ class Tuner:
         progress = Progress(self._sweep.first.translation.kernel, users)
 
         def race(configs: Sequence[Config], rounds: int) -> None:
-            """Nothing happens where the finalists of an earlier race have nobody to beat, or no time."""
+            """Nothing happens where the finalists of an earlier race have no rival, or no time."""
             if configs and not (record.finalists and (len(configs) == 1 or over())):
                 self._race(configs, rounds, record, call, progress, over)
 
@@ -282,7 +282,7 @@ class Tuner:
             keep(question, found, self._sweep.configs, record.finalists if complete else ())
 
     def _missing(self, points: Iterable[Config], record: Record) -> list[Config]:
-        """Those of which nothing is known, and which may be any good."""
+        """Those of which nothing is known, and which are worth measuring."""
         return [
             point
             for point in points
