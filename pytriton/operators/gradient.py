@@ -17,20 +17,7 @@ from typing import Any, Final
 import torch
 from torch.autograd import forward_ad
 
-from pytriton.compat.torch_names import (
-    AFTER_AUTOGRAD,
-    allow_single_level,
-    any_requires_grad,
-    below_autograd,
-    fill_defaults,
-    forward_mode_active,
-    is_tensorlist_like_type,
-    make_autograd_impl,
-    name_of,
-    schema_of,
-    single_level_allowed,
-    transforms_active,
-)
+from pytriton.compat import torch_names
 
 _Function: Final[Any] = torch.autograd.Function
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
@@ -49,13 +36,13 @@ class Gradient:
         self.record: Callable[..., Any] | None = None  # runs the forward for a derived formula
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
-        schema = schema_of(overload)
+        schema = torch_names.schema_of(overload)
         self._keywords = any(argument.kwarg_only for argument in schema.arguments)
         self._lists = any(
-            is_tensorlist_like_type(value.type) for value in (*schema.arguments, *schema.returns)
+            torch_names.is_tensorlist_like_type(value.type) for value in (*schema.arguments, *schema.returns)
         )
         self._written = [at for at, argument in enumerate(schema.arguments) if argument.is_write]
-        name = f"{name_of(overload)}_backward"
+        name = f"{torch_names.name_of(overload)}_backward"
         applied = _applied(name, self._forward, self._backward)
         self.eager: Callable[..., Any] = overload if self._lists else applied
         self._apply = _applied(name, self._forward_below, self._backward_of_dispatched)
@@ -87,42 +74,42 @@ class Gradient:
     def dispatched(self) -> Callable[..., Any]:
         """The kernel for the autograd key; it is called with the keys of the call."""
         overload, apply = self.overload, self._apply
-        lists = make_autograd_impl(overload, self) if self._lists else None
+        lists = torch_names.make_autograd_impl(overload, self) if self._lists else None
 
         def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if forward_mode_active():
+            if torch_names.forward_mode_active():
                 self._refuse_tangents(args, kwargs)
-            if not (torch.is_grad_enabled() and any_requires_grad(*args)):
-                with below_autograd():
-                    return overload.redispatch(keys & AFTER_AUTOGRAD, *args, **kwargs)
+            if not (torch.is_grad_enabled() and torch_names.any_requires_grad(*args)):
+                with torch_names.below_autograd():
+                    return overload.redispatch(keys & torch_names.AFTER_AUTOGRAD, *args, **kwargs)
             self._refuse_written(args)
             if lists is not None:
-                if transforms_active():
+                if torch_names.transforms_active():
                     raise NotImplementedError(
                         f"torch.func has no gradients of lists, as {overload} takes them"
                     )
                 return lists(keys, *args, **kwargs)
-            if not transforms_active():
+            if not torch_names.transforms_active():
                 return apply(*args, (keys, kwargs))
-            before = single_level_allowed()
-            allow_single_level(True)
+            before = torch_names.single_level_allowed()
+            torch_names.allow_single_level(True)
             try:
                 return apply(*args, (keys, kwargs))
             finally:
-                allow_single_level(before)
+                torch_names.allow_single_level(before)
 
         return autograd
 
     def _forward_below(self, ctx: Any, *given: Any) -> Any:
         *args, (keys, kwargs) = given
         # A level of torch.func below this one has a graph of its own, which needs its gradients.
-        with below_autograd(), torch.set_grad_enabled(transforms_active()):
-            given = (keys & AFTER_AUTOGRAD, *args)
+        with torch_names.below_autograd(), torch.set_grad_enabled(torch_names.transforms_active()):
+            given = (keys & torch_names.AFTER_AUTOGRAD, *args)
             run = self.overload.redispatch
             result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
         setup = self._setup_context_fn
         if setup is not None:
-            inputs, keywords = fill_defaults(schema_of(self.overload), args, kwargs)
+            inputs, keywords = torch_names.fill_defaults(torch_names.schema_of(self.overload), args, kwargs)
             more = {"keyword_only_inputs": keywords} if self._keywords else {}
             setup(ctx=ctx, inputs=inputs, output=result, **more)
         return result
@@ -139,8 +126,8 @@ class Gradient:
     def _refuse_written(self, args: Any) -> None:
         """Autograd would keep the gradient of the values before."""
         for at in self._written:
-            if at < len(args) and any_requires_grad(args[at]):
-                schema = schema_of(self.overload)
+            if at < len(args) and torch_names.any_requires_grad(args[at]):
+                schema = torch_names.schema_of(self.overload)
                 raise RuntimeError(
                     f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
                     "has no formula for it: call it under torch.no_grad(), or pass a copy"
@@ -152,7 +139,7 @@ class Gradient:
             for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
                 if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
                     raise NotImplementedError(
-                        f"{schema_of(self.overload).name} has no formula for forward-mode derivatives"
+                        f"{torch_names.schema_of(self.overload).name} has no formula for forward-mode derivatives"
                     )
 
 

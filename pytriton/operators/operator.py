@@ -28,18 +28,7 @@ from torch.autograd.graph import increment_version
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
-from pytriton.compat.torch_names import (
-    AFTER_VERSIONS,
-    KERNELS_OF,
-    FakeTensor,
-    FunctionalTensor,
-    FunctionalTensorMode,
-    bypass_autograd_cache,
-    destroy,
-    exporting,
-    key_for_device,
-    schema_of,
-)
+from pytriton.compat import torch_names
 from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
@@ -75,7 +64,7 @@ class Operator:
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
         self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
-        self._declared = schema_of(self.overload)
+        self._declared = torch_names.schema_of(self.overload)
         recorder = Recorder(name, function) if gradient else None
         self.body = Body(name, recorder or function, self._declared.arguments)
         self._traceable = True
@@ -151,7 +140,7 @@ class Operator:
             for device_type in types:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that a kernel is registered again
-                    key = key_for_device(device_type)
+                    key = torch_names.key_for_device(device_type)
                     self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
@@ -205,10 +194,10 @@ class Operator:
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
         device_types = {argument.device.type for argument in args if isinstance(argument, torch.Tensor)}
-        if not self._traceable or device_types & self._own_kernels or exporting():
+        if not self._traceable or device_types & self._own_kernels or torch_names.exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
-        known = (torch.Tensor, FunctionalTensor)
-        if any(type_ not in known and not issubclass(type_, FakeTensor) for type_ in types):
+        known = (torch.Tensor, torch_names.FunctionalTensor)
+        if any(type_ not in known and not issubclass(type_, torch_names.FakeTensor) for type_ in types):
             return NotImplemented
         with mode:
             return self.body.trace(*args, **kwargs)
@@ -219,17 +208,19 @@ class Operator:
         self._lib.impl(self._short, self._gradient.dispatched(), "Autograd", with_keyset=True)
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
-        _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
-        if KERNELS_OF is None:  # an old torch: nothing is traced into
+        _library.register_torch_dispatch(
+            self.name, torch_names.FunctionalTensorMode, self._decompose, lib=self._lib
+        )
+        if torch_names.KERNELS_OF is None:  # an old torch: nothing is traced into
             self._traceable = False
         else:
-            KERNELS_OF[self.name] = [_Uncacheable()]
+            torch_names.KERNELS_OF[self.name] = [_Uncacheable()]
 
     def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         for name, tensor in self.body.given(args, kwargs):
             if name in self.body.written:
                 increment_version(tensor)
-        return self.overload.redispatch(keys & AFTER_VERSIONS, *args, **kwargs)
+        return self.overload.redispatch(keys & torch_names.AFTER_VERSIONS, *args, **kwargs)
 
 
 class _Uncacheable:
@@ -241,7 +232,7 @@ class _Uncacheable:
     """
 
     def __getattr__(self, name: str) -> Any:
-        bypass_autograd_cache("an operator of pytriton is traced into")
+        torch_names.bypass_autograd_cache("an operator of pytriton is traced into")
 
 
 def _operator_named(name: str) -> Operator:
@@ -284,7 +275,7 @@ def op(
     def define(given: Callable[..., Any]) -> Operator:
         former = _defined.pop(name, None)
         if former is not None:
-            destroy(former._lib)
+            torch_names.destroy(former._lib)
         made = Operator(name, given, mutates_args, gradient, scratch_bytes)
         _defined[name] = made
         return made

@@ -174,7 +174,10 @@ Style = Literal["flat", "packed"]
 _SCRATCH: Final[dict[Style, int]] = {"flat": 7, "packed": 11}  # the place of the first
 _ALIGNED: Final = 256  # bytes, of whatever CUDA gives
 _STYLES: Final[dict[tuple[int, ...], Style]] = {
-    (3, 6): "flat",  # Triton 3.6: the last version that takes its arguments one by one
+    (
+        3,
+        6,
+    ): "flat",  # Triton 3.6: takes its arguments one by one; with it goes all that says "flat", and ``extra``
     (3, 7): "packed",
     (3, 8): "packed",
     (3, 9): "packed",
@@ -245,7 +248,7 @@ def direct_of(compiled: Any, constexprs: int) -> Direct | None:
         return None
     handles = (compiled.function, compiled.packed_metadata)
     scratch = run.global_scratch_size * run.num_ctas if run.global_scratch_size else 0
-    if style == "flat":
+    if style == "flat":  # Triton 3.6: as above
         return Direct(style, run.launch, handles, constexprs, scratch)
     return Direct(style, run.launch, (*handles, run.arg_annotations, run.kernel_signature), 0, scratch)
 
@@ -277,7 +280,7 @@ def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
 
     def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
         told, values = given[:3], given[3:]
-        if style == "flat":
+        if style == "flat":  # Triton 3.6: as above
             launch(x, y, z, stream, function, False, False, None, None, metadata, *told, *values)
         else:
             launch(x, y, z, stream, function, False, False, metadata, *told, None, None, *more, values)
