@@ -168,8 +168,8 @@ MUTANTS = {
     "floor has a derivative": ("active", '"floor", "ceil", ', "", ["floor", "ceil"]),
     "sums in inner blocks are stored": (
         "reverse",
-        "self.emit(Update(adjoint.variable.symbol, formula, adds=True))",
-        "self.emit(Update(adjoint.variable.symbol, formula))",
+        "self.emit(f.increase(adjoint.variable, formula))",
+        "self.emit(f.assign(adjoint.variable, formula))",
         ["outer_value", "layer_norm"],
     ),
     "what a loop started from is forgotten": (
@@ -192,20 +192,20 @@ MUTANTS = {
     ),
     "states are kept after the iteration": (
         "states",
-        "self.repeat.body.insert(0, self._put(each, self.first, pointer, self.count))",
-        "self.repeat.body.append(self._put(each, self.first, pointer, self.count))",
+        "body, step = (*self._saves[::-1], *repeat.body)",
+        "body, step = (*repeat.body, *self._saves[::-1])",
         ["online"],
     ),
     "states are never kept": (
         "program",
-        "if saves is not None and saves not in needed:",
-        "if saves is not None:",
+        "for symbol in names(pointer) - needed):",
+        "for symbol in names(pointer)):",
         ["online", "carried_last"],
     ),
     "states of iterations lie on each other": (
         "states",
-        'there = f.binary("+", _address(pointer, each), offset)',
-        "there = _address(pointer, each)",
+        'there = f.binary("+", f.named(pointer), offset)',
+        "there = f.named(pointer)",
         ["online", "state_in_loop"],
     ),
     "elements of a state lie on each other": (
@@ -240,14 +240,14 @@ MUTANTS = {
     ),
     "segments lie on their checkpoints": (
         "states",
-        "self._points(pointer, each, _address(start, each), self.room)",
-        "self._points(pointer, each, _address(start, each), _ZERO)",
+        "self._points(pointer, each, f.named(start), self.room)",
+        "self._points(pointer, each, f.named(start), _ZERO)",
         ["checkpoints"],
     ),
     "the first iteration of a segment is left out": (
         "states",
-        "return first, _integer(end)",
-        'return f.binary("+", first, _ONE), _integer(end)',
+        "return first, f.named(end)",
+        'return f.binary("+", first, _ONE), f.named(end)',
         ["checkpoints"],
     ),
     "the last segment is taken for a whole one": (
@@ -264,20 +264,20 @@ MUTANTS = {
     ),
     "what an iteration makes of a state is added to it": (
         "reverse",
-        "ends.append(Update(variable.symbol, value, about=about))",
-        "ends.append(Update(variable.symbol, value, adds=True, about=about))",
+        "self.emit(f.assign(variable, value))",
+        "self.emit(f.increase(variable, value))",
         ["carried_scaled"],
     ),
     "what a state began with is forgotten": (
         "reverse",
-        "back(each.before, Seed(value, variable.shape), self)",
+        "back(each.before, Seed(f.named(variable), shape_of(variable.type)), self)",
         "pass",
         ["carried_product", "carried_scaled"],
     ),
     "the last iteration is left out": (
         "reverse",
-        'Declare(turn, f.binary("-", end, _ONE))',
-        'Declare(turn, f.binary("-", end, f.number("2")))',
+        'f.declare(turn, f.binary("-", end, _ONE))',
+        'f.declare(turn, f.binary("-", end, f.number(2)))',
         ["carried_product"],
     ),
     "a second part overwrites the first": (
@@ -306,7 +306,7 @@ MUTANTS = {
     ),
     "one axis of parts": (
         "kernel",
-        'number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))',
+        'number = f.add(number, f.multiply(many, _of_grid("get_program_id", other)))',
         "pass",
         ["channels"],
     ),
@@ -324,7 +324,7 @@ MUTANTS = {
     ),
     "sums have values in an iteration": (
         "kernel",
-        "if again or not unknown.isdisjoint(read_by(lines)):",
+        "if again or not unknown.isdisjoint(reads(lines)):",
         "if again:",
         ["epilogue"],
     ),
@@ -371,7 +371,7 @@ MUTANTS = {
         'return binary("@", left, right).of(formula.element, shape)',
         ["tiles"],
     ),
-    "all reads are single": ("access", "if abs(steps[key]) <= extent:", "if False:", ["rows"]),
+    "all reads are single": ("affine", "all(step > extent for", "all(True for", ["rows"]),
     "programs do not count": (
         "access",
         'ranges["program", axis] = count',
@@ -380,13 +380,13 @@ MUTANTS = {
     ),
     "copies joined though they are read": (
         "program",
-        "alike and source not in read_by(lines[at + 1 :])",
+        "alike and source not in reads(tuple(body[at + 1 :]))",
         "alike",
         ["row_sum"],
     ),
     "ends of iterations out of order": (
         "program",
-        "and not _moves_past(loop, end, declared.value)",
+        "and not _moves_past(every[: every.index(end)], declared.value)",
         "",
         [],
     ),
@@ -410,8 +410,8 @@ MUTANTS = {
     ),
     "live variables dropped": (
         "program",
-        "needed = needed | _names(pointer, value, mask)",
-        "needed = needed | _names(pointer, mask)",
+        "needed = needed | _reads(statement)\n            case typed.Evaluate():",
+        "needed = needed | names(pointer)\n            case typed.Evaluate():",
         ["exp"],
     ),
 }

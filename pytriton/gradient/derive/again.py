@@ -15,14 +15,18 @@ from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.formula import Formula, Words
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
-from pytriton.gradient.derive.program import Choose, Declare, Line, Repeat, Update, Variable
 from pytriton.lang.tree.typed import (
+    NO_COMMENTS,
+    Assign,
     Atomic,
     Broadcast,
     Cast,
+    Comments,
+    Declare,
     Expr,
     For,
     Gather,
+    If,
     Literal,
     Load,
     Name,
@@ -30,21 +34,23 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.typed import Declare as Declaration
 from pytriton.lang.tree.types import (
     BFLOAT16,
     FLOAT,
     HALF,
     INT,
     LONG,
+    BlockType,
     PointerType,
     ScalarType,
+    Type,
     element_of,
     shape_of,
     with_element,
 )
 from pytriton.lang.tree.unparse import ADDED, element, is_implicit
 from pytriton.lang.tree.walk import with_children
+from pytriton.source import Span
 
 
 @dataclass(eq=False)
@@ -54,10 +60,10 @@ class Level:
     """
 
     parent: Level | None
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Statement] = field(default_factory=list)
     symbols: dict[Symbol, Symbol] = field(default_factory=dict)
     values: dict[Expr, Formula] = field(default_factory=dict)
-    about: str | None = None
+    about: Span | None = None
 
 
 class Again:
@@ -76,42 +82,39 @@ class Again:
     ) -> None:
         self.flow = flow
         self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
-        self.variables: dict[Symbol, Variable] = {}
         self.level = Level(None)
         self.top = self.level
         parameters = list(parameters)
         self.words = Words(types, parameters)
         self._twins: dict[Symbol, Symbol] = {}
         self._words: dict[Symbol, str] = {}
-        self._program: Variable | None = None
+        self._program: Symbol | None = None
         self.heads = 0  # lines before all else
         self.held: Mapping[Symbol, Expr] = {}  # variables that are read from outputs, with their pointers
-        self._repeated: dict[Loop, tuple[Repeat, Level]] = {}  # where each loop was written last
-        self.parameters: dict[Symbol, Variable] = {}
+        self._repeated: dict[Loop, tuple[For, Level]] = {}  # where each loop was written last
+        self.parameters: dict[Symbol, Symbol] = {}  # as variables here
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
         for symbol in parameters:
-            self.parameters[symbol] = self._declare(symbol, symbol.name, "")
+            self.parameters[symbol] = self._declare(symbol)
             if symbol in inputs or symbol in self.outputs:
                 twin = self.twin(symbol)
                 self.twin_of[twin] = symbol
-                self.parameters[twin] = self._declare(twin, twin.name, "")
+                self.parameters[twin] = self._declare(twin)
 
     # ------------------------------------------------------------ variables
 
-    def new(self, hint: str, word: str, stars: str = "", shape: tuple[int, ...] = ()) -> Variable:
-        """A variable that nothing declares as yet."""
-        variable = Variable(Symbol(hint, INT, ADDED), word, stars, shape)
-        self.variables[variable.symbol] = variable
-        return variable
+    def new(self, hint: str, type_: Type, word: str = "", *, scratch: bool = False) -> Symbol:
+        """A variable that nothing declares as yet; ``scratch``: a pointer to what only its loads need."""
+        assert isinstance(type_, ScalarType | PointerType | BlockType)
+        return Symbol(hint, type_, ADDED, declaration=word, noalias=scratch)
 
-    def _declare(self, symbol: Symbol, hint: str, word: str) -> Variable:
+    def _declare(self, symbol: Symbol, word: str = "") -> Symbol:
         """A variable for a symbol, in this block."""
-        element, stars = element_of(symbol.type), ""
+        element = element_of(symbol.type)
         while isinstance(element, PointerType):
-            element, stars = element.element, stars + "*"
-        variable = self.new(hint, word or self.words.word(element), stars, shape_of(symbol.type))
-        self.level.symbols[symbol] = variable.symbol
-        self._words[symbol] = variable.word
+            element = element.element
+        word = self._words[symbol] = word or self.words.word(element)
+        variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
         return variable
 
     def wide_word(self, word: str, element: object) -> str:
@@ -127,9 +130,9 @@ class Again:
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
 
-    def declared(self, symbol: Symbol) -> Variable:
+    def declared(self, symbol: Symbol) -> Symbol:
         """A variable that these lines do not declare."""
-        return self._declare(symbol, symbol.name, "")
+        return self._declare(symbol)
 
     def parameter(self, symbol: Symbol) -> Formula:
         """A parameter, by name."""
@@ -137,10 +140,7 @@ class Again:
 
     def add_parameter(self, symbol: Symbol) -> None:
         """A parameter that the forward has not."""
-        stars = "*" if isinstance(symbol.type, PointerType) else ""
-        variable = self.new(symbol.name, str(_pointed(symbol)), stars)
-        self.parameters[symbol] = variable
-        self.top.symbols[symbol] = variable.symbol
+        self.parameters[symbol] = self.top.symbols[symbol] = self.new(symbol.name, symbol.type)
 
     def program(self) -> Formula:
         """The number of a program among all; a variable that stands before all else."""
@@ -151,20 +151,20 @@ class Again:
                 own = f.multiply(many, f.call("get_program_id", LONG, f.number(axis)))
                 number = own if number is None else f.add(number, own)
                 many = f.multiply(many, f.call("get_num_programs", INT, f.number(axis)))
-            self._program = self.new("program", "long")
-            self.top.lines.insert(0, Declare(self._program, number or f.number(0)))
+            self._program = self.new("program", LONG)
+            self.top.lines.insert(0, f.declare(self._program, number or f.number(0)))
             self.heads += 1
-        return f.named(self._program.symbol, LONG)
+        return f.named(self._program)
 
-    def stands_for(self, symbol: Symbol, variable: Variable) -> None:
+    def stands_for(self, symbol: Symbol, variable: Symbol) -> None:
         """Let a symbol be a variable in this block."""
-        self.level.symbols[symbol] = variable.symbol
+        self.level.symbols[symbol] = variable
 
     def enter(self) -> None:
         """Begin an inner block."""
         self.level = Level(self.level)
 
-    def leave(self) -> list[Line]:
+    def leave(self) -> list[Statement]:
         """End it: its lines."""
         lines, outer = self.level.lines, self.level.parent
         assert outer is not None
@@ -177,20 +177,20 @@ class Again:
 
     def load(self, symbol: Symbol, pointer: Formula, above: tuple[str, ...] = ()) -> None:
         """A variable, read from memory."""
-        variable = self._declare(symbol, symbol.name, self._words.get(symbol, ""))
-        value = f.load(pointer).of(element_of(symbol.type), variable.shape)
-        self.emit(Declare(variable, value, above=above))
+        variable = self._declare(symbol, self._words.get(symbol, ""))
+        value = f.load(pointer).of(element_of(symbol.type), shape_of(symbol.type))
+        self.emit(f.declare(variable, value, Comments(above)))
 
     def _read(self, symbol: Symbol) -> None:
         """A variable, from the output that holds it."""
         self.load(symbol, self._spell(self.held[symbol]), ("as the forward left it",))
 
-    def _name(self, variable: Variable, element: ScalarType) -> Formula:
-        return f.named(variable.symbol, element, variable.shape)
-
-    def emit(self, line: Line) -> None:
-        line.about = self.level.about
-        self.level.lines.append(line)
+    def emit(self, statement: Statement) -> Statement:
+        """Write a statement; one of an adjoint is where the forward's statement is."""
+        if self.level.about is not None:
+            statement = replace(statement, span=self.level.about)
+        self.level.lines.append(statement)
+        return statement
 
     def _known(self, expr: Expr) -> Formula | None:
         level: Level | None = self.level
@@ -305,15 +305,10 @@ class Again:
             exact = self.wide_word(word, _pointed(item.symbol)) if summed else word
             self._words[twin] = exact if alike else ""
         for symbol, formula in lines:
-            variable = self._declare(
-                symbol, symbol.name, self._words.get(symbol, "") or (word if symbol is item.symbol else "")
-            )
-            comments = item.statement.comments
-            above = comments.above if symbol is item.symbol else ()
-            beside = (
-                comments.beside if symbol is item.symbol and isinstance(item.statement, Declaration) else ()
-            )
-            self.emit(Declare(variable, formula, above=above, beside=beside))
+            own, comments = symbol is item.symbol, item.statement.comments
+            variable = self._declare(symbol, self._words.get(symbol, "") or (word if own else ""))
+            beside = comments.beside if isinstance(item.statement, Declare) else ()
+            self.emit(f.declare(variable, formula, Comments(comments.above, beside) if own else NO_COMMENTS))
         if item.value is not None:
             name = self._name_of(item.symbol)
             self.level.values[item.value] = name
@@ -335,7 +330,7 @@ class Again:
         return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
 
     def _name_of(self, symbol: Symbol) -> Formula:
-        return f.named(self._symbol(symbol), element_of(symbol.type), shape_of(symbol.type))
+        return f.named(self._symbol(symbol))
 
     def _starts(self, loop: Loop, inner: Level) -> tuple[list[Declare], list[Carried]]:
         """What a loop carries, as variables of the block around it; those declared in its head."""
@@ -350,26 +345,25 @@ class Again:
             before = self._spell(each.before)
             of = loop.statement.init if isinstance(loop.statement, For) else ()
             statement = next(
-                (s for s in of if isinstance(s, Declaration) and s.symbol.name == each.inside.name), None
+                (s for s in of if isinstance(s, Declare) and s.symbol.name == each.inside.name), None
             )
             word = self._word(each.inside, statement or loop.statement)
-            variable = self._declare(each.inside, each.inside.name, word)
-            inner.symbols[each.inside] = variable.symbol
-            self.level.symbols[each.after] = variable.symbol
-            line = Declare(variable, before)
+            variable = self._declare(each.inside, word)
+            inner.symbols[each.inside] = self.level.symbols[each.after] = variable
+            line = f.declare(variable, before)
             if each.counter:
                 heads.append(line)
             else:
                 self.emit(line)
         return heads, every
 
-    def ends(self, every: list[Carried]) -> list[Update]:
+    def ends(self, every: list[Carried]) -> list[Assign]:
         """At the end of an iteration: what is carried has its new value. Emits all but the steps of the head."""
-        steps: list[Update] = []
+        steps: list[Assign] = []
         for each in every:
             if each.last is each.inside:
                 continue
-            update = Update(self._symbol(each.inside), self._name_of(each.last))
+            update = f.assign(self._symbol(each.inside), self._name_of(each.last))
             if each.counter:
                 steps.append(update)
             else:
@@ -385,8 +379,8 @@ class Again:
         self.again(loop.body)
         steps = self.ends(every)
         self.level = outer
-        repeat = Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above)
-        self.emit(repeat)
+        repeat = self.emit(f.loop(heads, condition, steps, inner.lines, *loop.statement.comments.above))
+        assert isinstance(repeat, For)
         self._repeated[loop] = repeat, inner
         for each in loop.carried:
             if each.after in self.held:
@@ -401,18 +395,19 @@ class Again:
                 afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
             word = self._word(after, branch.statement)
-            self.emit(Declare(self._declare(after, after.name, word), None))
+            self.emit(f.declare(self._declare(after, word), None))
         condition = self._spell(branch.condition)
-        blocks: list[list[Line]] = []
+        blocks: list[list[Statement]] = []
         outer = self.level
         for arm, at in ((branch.then, 1), (branch.otherwise, 2)):
             self.level = Level(outer)
             self.again(arm)
             for names in afters:
-                self.level.lines.append(Update(self._symbol(names[0]), self._name_of(names[at])))
+                self.level.lines.append(f.assign(self._symbol(names[0]), self._name_of(names[at])))
             blocks.append(self.level.lines)
         self.level = outer
-        self.emit(Choose(condition, *blocks, above=branch.statement.comments.above))
+        then, otherwise = map(tuple, blocks)
+        self.emit(If(ADDED, condition.expr, then, otherwise, Comments(branch.statement.comments.above)))
 
 
 def _pointed(symbol: Symbol) -> object:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.typed import Expr, Remark, Statement, Symbol
+from pytriton.lang.tree.typed import NO_COMMENTS, Comments, Expr, Remark, Statement, Symbol
 from pytriton.lang.tree.types import (
     BFLOAT16,
     BOOL,
@@ -76,9 +76,49 @@ def _operand_of(formula: Formula, kind: type[typed.Unary], operator: str) -> For
     return Formula(expr.operand) if isinstance(expr, kind) and expr.operator == operator else None
 
 
-def named(symbol: Symbol, element: ElementType, shape: tuple[int, ...] = ()) -> Formula:
+def named(symbol: Symbol) -> Formula:
     """A variable."""
-    return Formula(typed.Name(ADDED, with_element(element, shape), symbol))
+    return Formula(typed.Name(ADDED, symbol.type, symbol))
+
+
+def declare(symbol: Symbol, value: Formula | None, comments: Comments = NO_COMMENTS) -> typed.Declare:
+    """``T symbol = value;``"""
+    return typed.Declare(ADDED, symbol, None if value is None else value.expr, comments)
+
+
+def assign(symbol: Symbol, value: Formula) -> typed.Assign:
+    """``symbol = value;``"""
+    return typed.Assign(ADDED, symbol, value.expr)
+
+
+def increase(symbol: Symbol, value: Formula) -> typed.Assign:
+    """``symbol += value;``"""
+    return assign(symbol, add(named(symbol), value))
+
+
+def store(pointer: Formula, value: Formula, mask: Formula | None, site: int | None = None) -> typed.Store:
+    """``*?(mask) pointer = value;``"""
+    return typed.Store(ADDED, pointer.expr, value.expr, None if mask is None else mask.expr, site=site)
+
+
+def add_to(pointer: Formula, value: Formula, mask: Formula | None) -> typed.Evaluate:
+    """``atomic_add(pointer, value, mask);``"""
+    masked = None if mask is None else mask.expr
+    return typed.Evaluate(
+        ADDED, typed.Atomic(ADDED, value.expr.type, "add", pointer.expr, None, value.expr, masked)
+    )
+
+
+def loop(
+    init: Iterable[typed.Declare],
+    condition: Formula | None,
+    step: Iterable[typed.Assign],
+    body: Iterable[Statement],
+    *above: str,
+) -> typed.For:
+    """``for (init; condition; step) { body }``"""
+    test = None if condition is None else condition.expr
+    return typed.For(ADDED, tuple(init), test, tuple(step), tuple(body), Comments(above))
 
 
 def number(value: float, element: ScalarType = INT) -> Formula:

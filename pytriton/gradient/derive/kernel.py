@@ -8,38 +8,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from pytriton.errors import Report
-from pytriton.frozen import record
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive import formula as f
-from pytriton.gradient.derive.active import Flow, every
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.active import every as every_item
 from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.forward import Forward, held
 from pytriton.gradient.derive.graph import Item, Loop
 from pytriton.gradient.derive.plan import Pass
-from pytriton.gradient.derive.program import (
-    Choose,
-    Declare,
-    Line,
-    Put,
-    Repeat,
-    Variable,
-    live,
-    printed,
-    read_by,
-    renamed,
-    tidy,
-)
+from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.walk import Turned, turned
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
-from pytriton.lang.tree.typed import Expr, Load, Symbol
+from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
-from pytriton.lang.tree.unparse import Unparser, sizes
+from pytriton.lang.tree.unparse import Unparser, kernel_text, sizes
+from pytriton.lang.tree.walk import reads
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -124,17 +114,16 @@ class _Kernel:
             for key in forward.defines
             if key in macros
         }
-        ways = {forward.loads[number]: way for number, way in at.ways}
-        self.summed = [forward.input_of(load) for load, way in ways.items() if way == "sum"]
+        ways = {forward.loads[number]: (number, way) for number, way in at.ways}
+        shared = [load for load, (_, way) in ways.items() if way == "sum"]
+        self.summed = [forward.input_of(load) for load in shared]
         self.turn: Turned | None = None
-        self.origins: Mapping[Load, Load] = {}
         parameters, items = list(kernel.parameters), forward.items
         self.sizes: dict[Symbol, Symbol] = {}
         if at.axis is not None:
-            shared = [load for load, way in ways.items() if way == "sum"]
             self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
-            items, self.origins = self.turn.items, self.turn.loads
-            ways = {new: ways[old] for new, old in self.origins.items() if old in ways}
+            items = self.turn.items
+            ways = {new: ways[old] for new, old in self.turn.loads.items() if old in ways}
             parameters.append(self.turn.count)
             if at.has_parts:
                 for symbol in self.summed:
@@ -150,36 +139,36 @@ class _Kernel:
         self.unparser = Unparser(self.names.__getitem__, types, words.word, strict)
 
     def derived(self) -> Derived:
-        """The text, and its parameters."""
+        """The kernel, and its parameters."""
         forward, front = self.forward, self.forward.front
-        lines = tidy(self.lines())
-        self.loops = sum(1 for _ in _repeats(lines))
-        used = read_by(lines)
+        body = tidy(self.lines(), self.reversed.raw)
+        self.loops, used = loops(body), reads(body)
         taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
-        names = self.names
         chosen: dict[Symbol, str] = {}
-        declarations: dict[Symbol, str] = {}
+        parameters: dict[Symbol, Symbol] = {}
         for symbol, variable in self.reversed.parameters.items():
             of = self._of(symbol)
             name = f"parts_{of.name}" if of is not symbol and of in self.sizes else symbol.name
             while symbol not in forward.kernel.parameters and name in taken:
                 name += "_"
-            names[variable.symbol] = name
             taken.add(name)
-            if variable.symbol in used:
+            if variable in used:
                 chosen[symbol] = name
-                declarations[symbol] = self._declaration(symbol, name)
+                declaration = self._declaration(symbol, name)
+                parameters[variable] = replace(symbol, name=name, parameter=True, declaration=declaration)
         counted = None if self.turn is None else self.turn.count
-        texts = [
-            printed(self.name, kept, lines, self.unparser, names, taken, self._head(chosen))
-            for kept in (
-                list(declarations.values()),
-                [said for symbol, said in declarations.items() if symbol is not counted],
-            )[: 1 + (counted in chosen)]
-        ]
-        text = texts[0]
+        comments = Comments(tuple(self._head(chosen)))
+        body = announced(renamed(body, parameters))
+        kernel = KernelDef(forward.kernel.span, self.name, tuple(parameters.values()), body, comments)
+        count = None if counted is None else chosen.get(counted)
+        uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
+        text, text_of_count = (
+            kernel_text(each, self.unparser, self.names, taken)
+            for each in (kernel, replace(kernel, parameters=uncounted))
+        )
         _read_again(text, self.name, forward)
         twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
+        stored = (each.site for each in every(body, branches=False) if isinstance(each, Store))
         return Derived(
             text,
             self.name,
@@ -187,11 +176,11 @@ class _Kernel:
             {symbol.name: twins[symbol] for symbol in forward.inputs if symbol in twins},
             {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
             self.at,
-            None if counted is None else chosen.get(counted),
-            texts[-1],
+            count,
+            text_of_count,
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
-            frozenset(self.forward.loads.index(self.origins.get(load, load)) for load in _filled(lines)),
+            frozenset(site for site in stored if site is not None),
         )
 
     def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
@@ -264,7 +253,7 @@ class _Kernel:
         kept = symbol.type == of.type and not (of in self.reversed.wide and target(of) == FLOAT)
         return f"{before if kept else target(symbol)} *{name}{after}".rstrip()
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> Body:
         """What the pass does."""
         if self.turn is None:
             return live(self.reversed.run(self.items))
@@ -275,67 +264,37 @@ class _Kernel:
         except NotShared:
             raise self._unwalkable() from None
         unknown = {self.reversed.top.symbols[symbol] for symbol in self.turn.unknown}
-        again = self.at.loop is not None and _has_loops(lines)
-        if again or not unknown.isdisjoint(read_by(lines)):
+        again = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
+        if again or not unknown.isdisjoint(reads(lines)):
             raise self._unwalkable()  # it takes the whole loop
         return self._in_parts(lines, part) if self.at.has_parts else lines
 
     def _unwalkable(self) -> Unwalkable:
         return Unwalkable([number for number, way in self.at.ways if way == "sum"])
 
-    def _in_parts(self, lines: list[Line], part: Variable) -> list[Line]:
+    def _in_parts(self, lines: Body, part: Symbol) -> Body:
         """The lines with pointers to this program's part of each sum."""
-        name = f.named(part.symbol, INT)
-        number, many = (
-            _of_grid("get_program_id", self.at.axis or 0),
-            _of_grid("get_num_programs", self.at.axis or 0),
-        )
-        tops: list[Line] = [Declare(part, number)]
-        for axis in self.at.others:
-            number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))
-            many = f.multiply(many, _of_grid("get_num_programs", axis))
+        axis = self.at.axis or 0
+        number, many = _of_grid("get_program_id", axis), _of_grid("get_num_programs", axis)
+        tops: list[Statement] = [f.declare(part, number)]
+        for other in self.at.others:
+            number = f.add(number, f.multiply(many, _of_grid("get_program_id", other)))
+            many = f.multiply(many, _of_grid("get_num_programs", other))
+        offset = f.cast(number if self.at.others else f.named(part), LONG)
         for symbol, size in self.sizes.items():
             given = self.reversed.parameters[self.reversed.twin(symbol)]
-            if given.symbol not in read_by(lines):
+            if given not in reads(lines):
                 continue
-            pointer = self.reversed.new(f"d_{symbol.name}", given.word, "*")
-            lines = [renamed(line, given.symbol, pointer.symbol) for line in lines]
-            whole = f.named(given.symbol, PointerType(FLOAT))
-            offset = f.cast(name if not self.at.others else number, LONG)
-            tops.append(
-                Declare(pointer, f.binary("+", whole, f.multiply(offset, self.reversed.parameter(size))))
-            )
-        return [*tops, *lines]
+            pointer = self.reversed.new(f"d_{symbol.name}", given.type, given.declaration)
+            lines = renamed(lines, {given: pointer})
+            there = f.multiply(offset, self.reversed.parameter(size))
+            tops.append(f.declare(pointer, f.binary("+", f.named(given), there)))
+        return (*tops, *lines)
 
 
 def every_loop(items: list[Item]) -> list[Loop]:
     """All loops of a forward, by number."""
-    return [item for item in every(items) if isinstance(item, Loop)]
-
-
-def _repeats(lines: Iterable[Line]) -> Iterator[Repeat]:
-    """All loops."""
-    for line in lines:
-        match line:
-            case Repeat(body=body):
-                yield line
-                yield from _repeats(body)
-            case Choose(then=then, otherwise=otherwise):
-                yield from _repeats([*then, *otherwise])
-
-
-def _filled(lines: Iterable[Line]) -> Iterator[Load]:
-    """The loads whose gradient is stored, whatever a branch decides."""
-    for line in lines:
-        if isinstance(line, Put) and line.fills is not None:
-            yield line.fills
-        elif isinstance(line, Repeat):
-            yield from _filled(line.body)
-
-
-def _has_loops(lines: Sequence[Line]) -> bool:
-    """Whether there are others than the one that walks the programs."""
-    return len(list(_repeats(lines))) > 1
+    return [item for item in every_item(items) if isinstance(item, Loop)]
 
 
 def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pytriton.frozen import replace
 from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import every, is_floating
 from pytriton.gradient.derive.again import Again, Level
@@ -24,7 +25,6 @@ from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.gradient.derive.loops import is_sum
 from pytriton.gradient.derive.plan import Way
-from pytriton.gradient.derive.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.gradient.derive.rules import Seed, adjoint_type, back, settled
 from pytriton.gradient.derive.states import Checkpoints, Kept, States
 from pytriton.lang.tree.typed import (
@@ -33,6 +33,7 @@ from pytriton.lang.tree.typed import (
     Constexpr,
     Expand,
     Expr,
+    If,
     Literal,
     Load,
     Name,
@@ -52,7 +53,9 @@ from pytriton.lang.tree.types import (
     broadcast_shapes,
     element_of,
     shape_of,
+    with_element,
 )
+from pytriton.lang.tree.unparse import ADDED
 from pytriton.lang.tree.walk import children, names, walk
 from pytriton.source import Span
 
@@ -77,16 +80,16 @@ class _Adjoint:
 
     pending: list[Seed] = field(default_factory=list)
     masks: list[Formula | None] = field(default_factory=list)
-    variable: Variable | None = None
+    variable: Symbol | None = None
     inner: bool = False
 
 
 class Reversed(Again):
-    """The backward of one graph: ``run`` gives its lines. ``ways``: how what flows into a load gets to memory; into
-    others, nothing does.
+    """The backward of one graph: ``run`` gives its lines. ``ways``: the numbers of loads, and how what flows into
+    them gets to memory; into others, nothing does.
     """
 
-    def __init__(self, ways: Mapping[Load, Way], *given: Any) -> None:
+    def __init__(self, ways: Mapping[Load, tuple[int, Way]], *given: Any) -> None:
         super().__init__(*given)
         self._ways = ways
         self.alone = True  # no loop walks the programs
@@ -95,9 +98,10 @@ class Reversed(Again):
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
         self._halves: dict[Symbol, Formula] = {}
+        self.raw: set[Symbol] = set()  # as they were loaded
         self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
 
-    def run(self, items: list[Item]) -> list[Line]:
+    def run(self, items: list[Item]) -> list[Statement]:
         """The lines of the backward, dead ones among them."""
         self._block(items)
         return self.top.lines
@@ -109,7 +113,7 @@ class Reversed(Again):
         for symbol in defined_in(items):
             self._owner[symbol] = self.level
         for item in reversed(items):
-            self.level.about = None if isinstance(item.statement, Remark) else _told(item.statement)
+            self.level.about = None if isinstance(item.statement, Remark) else item.statement.span
             match item:
                 case Define(symbol=symbol, value=value):
                     self._reverse_define(symbol, value)
@@ -141,15 +145,15 @@ class Reversed(Again):
         load = load.of(element.element, shape)
         word = self.words.type_word(root, write.statement)
         narrow = self.wide_word(word, element.element) != word
-        raw = self.new(f"d{root.name.lower()}", word, "", shape)
-        raw.raw = narrow
-        self.emit(Declare(raw, load))
-        value = self._name(raw, element.element)
+        raw = self.new(f"d{root.name.lower()}", with_element(element.element, shape), word)
+        self.emit(f.declare(raw, load))
+        value = f.named(raw)
         if narrow:
-            wide = self.new(f"d{root.name.lower()}", "float", "", shape)
-            self.emit(Declare(wide, value))
-            self._halves[wide.symbol] = value
-            value = self._name(wide, FLOAT)
+            self.raw.add(raw)
+            wide = self.new(raw.name, with_element(FLOAT, shape))
+            self.emit(f.declare(wide, value))
+            self._halves[wide] = value
+            value = f.named(wide)
         back(write.value, Seed(value, shape, mask, True), self)
 
     def _collected(self, symbol: Symbol, adjoint: _Adjoint) -> Seed:
@@ -165,14 +169,14 @@ class Reversed(Again):
                 first, *more = (
                     [total] if len(walk(total.expr)) <= MAX_TOTAL else map(settled, adjoint.pending)
                 )
-                self.emit(Declare(variable, first))
+                self.emit(f.declare(variable, first))
                 for part in more:
-                    self.emit(Update(variable.symbol, part, adds=True))
-                value = self._name(variable, element)
+                    self.emit(f.increase(variable, part))
+                value = f.named(variable)
         else:
             if total is not None:
-                self.emit(Update(adjoint.variable.symbol, total, adds=True))
-            value = self._name(adjoint.variable, element)
+                self.emit(f.increase(adjoint.variable, total))
+            value = f.named(adjoint.variable)
         if None in adjoint.masks:  # some of it may be anywhere
             return Seed(value, shape)
         masks = f.unique(mask for mask in adjoint.masks if mask is not None)
@@ -190,10 +194,11 @@ class Reversed(Again):
             return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
         return functools.reduce(f.add, map(settled, seeds))
 
-    def _adjoint_variable(self, symbol: Symbol) -> Variable:
+    def _adjoint_variable(self, symbol: Symbol) -> Symbol:
         element = element_of(symbol.type)
         word = self.wide_word(self._words.get(symbol, str(element)), element)
-        return self.new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
+        type_ = with_element(adjoint_type(symbol.type), shape_of(symbol.type))
+        return self.new(f"d_{symbol.name}", type_, word)
 
     def _reverse_branch(self, branch: Branch) -> None:
         flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
@@ -202,7 +207,7 @@ class Reversed(Again):
             if adjoint is not None:
                 flows.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
         condition = self._spell(branch.condition)
-        blocks: list[list[Line]] = []
+        blocks: list[list[Statement]] = []
         outer = self.level
         for arm, at in ((branch.then, 0), (branch.otherwise, 1)):
             self.level = Level(outer)
@@ -213,7 +218,7 @@ class Reversed(Again):
             self._block(arm)
             blocks.append(self.level.lines)
         self.level = outer
-        self.emit(Choose(condition, *blocks))
+        self.emit(If(ADDED, condition.expr, tuple(blocks[0]), tuple(blocks[1])))
 
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
@@ -240,7 +245,7 @@ class Reversed(Again):
         self.level = outer
         over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
         above = loop.statement.comments.above if over_programs else ()
-        self.emit(Repeat(heads, condition, inner.lines, steps, above=above))
+        self.emit(f.loop(heads, condition, steps, inner.lines, *above))
         for each in loop.carried:
             into = flowing.get(each.inside)
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
@@ -281,54 +286,49 @@ class Reversed(Again):
         if not self.alone:
             raise NotShared
         repeat, first = self._repeated[loop]
-        count = self.new("i", "int")
-        lines = self.level.lines
-        lines.insert(lines.index(repeat), Declare(count, _ZERO))
         floats = [each for each in loop.carried if is_floating(each.inside.type)]
         kind = Checkpoints if loop in self.segmented else States
-        states = kind(self, loop, repeat, first, count, floats)
+        states = kind(self, loop, repeat, first, floats)
         self.kept += states.kept
-        flowing: dict[Carried, Variable] = {}
+        flowing: dict[Carried, Symbol] = {}
         for each in floats:
             adjoint = self._adjoints.pop(each.after, None)
             if each in walked:
                 into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
                 flowing[each] = self._adjoint_variable(each.inside)
-                self.emit(Declare(flowing[each], into))
+                self.emit(f.declare(flowing[each], into))
         about = self.level.about
         start, end = states.open()
         self.enter()
         for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
             self._owner[symbol] = self.level
-        turn = self.new("i", "int")
+        turn = self.new("i", INT)
         states.begin(turn)
         for each, variable in flowing.items():
-            value = self._name(variable, adjoint_type(each.inside.type))
-            self.contribute(each.last, Seed(value, variable.shape))
+            self.contribute(each.last, Seed(f.named(variable), shape_of(variable.type)))
         self._block(loop.body)
         for each in loop.carried:
             if each not in flowing and self.flow.active(_named(each)):  # nothing may be lost
                 self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
-        self.level.about, ends = about, list[Line]()
-        own = {variable.symbol for variable in flowing.values()}
+        self.level.about, ends = about, list[tuple[Symbol, Formula]]()
+        own = set(flowing.values())
         for each, variable in flowing.items():
             out = self._adjoints.pop(each.inside, None)
             value = _ZERO if out is None else self._collected(each.inside, out).value
             if not names(value.expr).isdisjoint(own):
-                if value.symbol is variable.symbol:
+                if value.symbol is variable:
                     continue  # a sum: the same flows into it in each iteration
                 value = self.named(value)
-            ends.append(Update(variable.symbol, value, about=about))
-        self.level.lines += ends
+            ends.append((variable, value))
+        for variable, value in ends:
+            self.emit(f.assign(variable, value))
         states.check(self.level.lines)
         lines = self.leave()
-        test = f.condition(">=", f.named(turn.symbol, INT), start)
-        step = Update(turn.symbol, f.negated(_ONE), adds=True)
-        self.emit(Repeat([Declare(turn, f.binary("-", end, _ONE))], test, lines, [step]))
+        test, head = f.condition(">=", f.named(turn), start), f.declare(turn, f.binary("-", end, _ONE))
+        self.emit(f.loop([head], test, [f.increase(turn, f.negated(_ONE))], lines))
         states.close()
         for each, variable in flowing.items():
-            value = self._name(variable, adjoint_type(each.inside.type))
-            back(each.before, Seed(value, variable.shape), self)
+            back(each.before, Seed(f.named(variable), shape_of(variable.type)), self)
 
     def _check_sum(self, each: Carried, into: Formula | None, out: _Adjoint | None, loop: Loop) -> None:
         """Refuse a carried value that is no sum."""
@@ -367,9 +367,9 @@ class Reversed(Again):
         element = formula.scalar
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
-        variable = self.new(hint, self.words.word(element), "", target)
-        self.emit(Declare(variable, formula))
-        return self._name(variable, element)
+        variable = self.new(hint, with_element(element, target), self.words.word(element))
+        self.emit(f.declare(variable, formula))
+        return f.named(variable)
 
     def half(self, formula: Formula) -> Formula:
         """What a name was before it was converted to float."""
@@ -394,16 +394,16 @@ class Reversed(Again):
         if adjoint.variable is None:
             adjoint.variable = self._adjoint_variable(symbol)
             total = self._total(adjoint.pending)
-            line = Declare(adjoint.variable, total if total is not None else _ZERO, about=owner.about)
+            line = f.declare(adjoint.variable, total if total is not None else _ZERO)
             adjoint.pending.clear()
-            owner.lines.append(line)
-        self.emit(Update(adjoint.variable.symbol, formula, adds=True))
+            owner.lines.append(line if owner.about is None else replace(line, span=owner.about))
+        self.emit(f.increase(adjoint.variable, formula))
 
     def put(self, load: Load, seed: Seed) -> None:
         """Let a seed flow into the memory that was loaded."""
-        way = self._ways.get(load)
-        if way is None:
+        if load not in self._ways:
             return
+        number, way = self._ways[load]
         if way == "sum" and self.level is not self.top:
             raise NotShared
         root = self._root(load.pointer)
@@ -415,16 +415,14 @@ class Reversed(Again):
         shape = shape_of(load.pointer.type)
         covered = mask is not None and seed.mask is not None and f.alike(mask, seed.mask)
         value = seed.value if covered else settled(seed)
-        fills: Load | None = None
         assert seed.shape == shape, (seed.shape, shape)
         if way == "atomic":
-            value = value if value.shape == shape else f.filled(value, shape)
+            self.emit(f.add_to(pointer, value if value.shape == shape else f.filled(value, shape), mask))
         elif way == "add" or (way == "store" and root in self._stored):
-            value = f.add(f.load(pointer, mask), value)
+            self.emit(f.store(pointer, f.add(f.load(pointer, mask), value), mask))
         else:
-            fills = load
+            self.emit(f.store(pointer, value, mask, site=number))
         self._stored.add(root)
-        self.emit(Put(pointer, value, mask, way == "atomic", fills=fills))
 
 
 def _floats(expr: Expr) -> set[Symbol]:
@@ -449,17 +447,6 @@ def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
 
 def _gives(item: Item, symbol: Symbol) -> bool:
     return isinstance(item, Define) and item.symbol is symbol
-
-
-def _told(statement: Statement) -> str:
-    """A statement in one line, for a comment."""
-    text = statement.span.text
-    if hasattr(statement, "body") or hasattr(statement, "then"):
-        text = text.partition("{")[0].partition("\n")[0]
-    text = " ".join(text.replace("\\", " ").split()).rstrip(";")
-    for opening, closing in ("[]", "()"):  # spans may end before the last one
-        text += closing * (text.count(opening) - text.count(closing))
-    return text if len(text) <= 90 else text[:87] + "..."
 
 
 def _state(each: Carried) -> str:

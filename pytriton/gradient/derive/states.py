@@ -13,14 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from pytriton.frozen import replace
 from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.again import Again, Level
 from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
 from pytriton.gradient.derive.loops import in_iteration
-from pytriton.gradient.derive.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
-from pytriton.lang.tree.typed import Expr, Name, Remark, Symbol
+from pytriton.gradient.derive.program import live
+from pytriton.lang.tree.typed import Assign, Declare, Expr, For, Name, Remark, Statement, Store, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.walk import reads
 
 _ZERO: Final = f.number(0)
 _ONE: Final = f.number(1)
@@ -42,19 +44,17 @@ class Kept:
 
 
 class States:
-    """Of one loop: what its iterations begin with. ``repeat``, ``first``: the forward as it runs again, and the
-    block of its body; ``count`` counts its iterations; ``floats`` are kept.
+    """What the iterations of a loop begin with. ``repeat``, ``first``: the loop as it runs again, which now counts
+    its iterations, and the block of its body; ``floats`` are kept.
     """
 
     room_name: ClassVar = "iterations"
     segments: ClassVar = False
 
-    def __init__(
-        self, of: Again, loop: Loop, repeat: Repeat, first: Level, count: Variable, floats: Sequence[Carried]
-    ) -> None:
-        self.of, self.loop, self.repeat, self.first = of, loop, repeat, first
-        self.count, span = _integer(count), loop.statement.span
-        repeat.steps.append(Update(count.symbol, _ONE, adds=True))
+    def __init__(self, of: Again, loop: Loop, repeat: For, first: Level, floats: Sequence[Carried]) -> None:
+        self.of, self.loop, self.first = of, loop, first
+        count, span = of.new("i", INT), loop.statement.span
+        self.count = f.named(count)
         room = Symbol(self.room_name, INT, span, True, f"int {self.room_name}")
         of.add_parameter(room)
         self.room = of.parameter(room)
@@ -71,15 +71,19 @@ class States:
             of.add_parameter(state)
             states[each] = of.parameter(state)
             self.kept.append(Kept(each.inside.name, state, room, self.segments, loop, element, shape))
+        self._saves: list[Statement] = []  # at the start of an iteration, the last first
         self.pointers = self._keep(states)
+        body, step = (*self._saves[::-1], *repeat.body), (*repeat.step, f.increase(count, _ONE))
+        at = of.level.lines.index(repeat)
+        of.level.lines[at : at + 1] = [f.declare(count, _ZERO), replace(repeat, body=body, step=step)]
 
-    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Variable]:
+    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Symbol]:
         """Let the forward keep what is to be known; pointers to what iterations begin with."""
-        pointers: dict[Carried, Variable] = {}
+        pointers: dict[Carried, Symbol] = {}
         for each, state in states.items():
             pointers[each] = pointer = self._pointer("kept", each)
             self._points(pointer, each, state, f.multiply(self.of.program(), self.room))
-            self.repeat.body.insert(0, self._put(each, self.first, pointer, self.count))
+            self._saves.append(self._put(each, self.first, pointer, self.count))
         return pointers
 
     def open(self) -> tuple[Formula, Formula]:
@@ -89,16 +93,16 @@ class States:
     def close(self) -> None:
         """End it."""
 
-    def begin(self, turn: Variable) -> None:
+    def begin(self, turn: Symbol) -> None:
         """Write what iteration ``turn`` begins with."""
         self._symbol(turn)
         for each, pointer in self.pointers.items():
             self.of.load(each.inside, self._place(pointer, each, self._row(turn)))
 
-    def check(self, lines: Sequence[Line]) -> None:
+    def check(self, lines: Sequence[Statement]) -> None:
         """Refuse what an iteration begins with, if these lines read it and nobody knows it."""
-        changed = {line.symbol for line in lines if isinstance(line, Update)}
-        read = read_by(live(lines, changed))
+        changed = {line.symbol for line in lines if isinstance(line, Assign)}
+        read = reads(live(lines, changed))
         for each in self.loop.carried:
             if each in self.pointers or self._known(each) is not None:
                 continue
@@ -113,7 +117,7 @@ class States:
 
     # ------------------------------------------------------------ known by the number of the iteration
 
-    def _symbol(self, turn: Variable) -> None:
+    def _symbol(self, turn: Symbol) -> None:
         """Write the integers and pointers that iteration ``turn`` begins with."""
         self.of.stands_for(self._index, turn)
         for each in self.loop.carried:
@@ -126,33 +130,33 @@ class States:
 
     # ------------------------------------------------------------ scratch
 
-    def _row(self, turn: Variable) -> Formula:
-        return _integer(turn)
+    def _row(self, turn: Symbol) -> Formula:
+        return f.named(turn)
 
-    def _pointer(self, hint: str, each: Carried) -> Variable:
-        return self.of.new(f"{hint}_{each.inside.name}", self._word(each), "*")
+    def _pointer(self, hint: str, each: Carried) -> Symbol:
+        return self.of.new(
+            f"{hint}_{each.inside.name}", PointerType(_element(each)), self._word(each), scratch=True
+        )
 
-    def _points(self, pointer: Variable, each: Carried, to: Formula, rows: Formula) -> None:
+    def _points(self, pointer: Symbol, each: Carried, to: Formula, rows: Formula) -> None:
         """Let a pointer stand before all else, so many rows behind another."""
         offset = f.multiply(rows, _size(shape_of(each.inside.type)))
-        self.of.top.lines.insert(self.of.heads, Declare(pointer, f.binary("+", to, offset)))
+        self.of.top.lines.insert(self.of.heads, f.declare(pointer, f.binary("+", to, offset)))
 
-    def _place(self, pointer: Variable, each: Carried, row: Formula) -> Formula:
+    def _place(self, pointer: Symbol, each: Carried, row: Formula) -> Formula:
         shape = shape_of(each.inside.type)
         offset = f.multiply(f.cast(row, LONG), _size(shape))
-        there = f.binary("+", _address(pointer, each), offset)
+        there = f.binary("+", f.named(pointer), offset)
         return there if not shape else f.binary("+", there, _lanes(shape))
 
     def _put(
-        self, each: Carried, level: Level, pointer: Variable, row: Formula, mask: Formula | None = None
-    ) -> Put:
+        self, each: Carried, level: Level, pointer: Symbol, row: Formula, mask: Formula | None = None
+    ) -> Store:
         """Keep a variable of a block in a row of scratch."""
-        symbol = each.inside
-        value = f.named(level.symbols[symbol], _element(each), shape_of(symbol.type))
-        return Put(self._place(pointer, each, row), value, mask, False, saves=pointer.symbol)
+        return f.store(self._place(pointer, each, row), f.named(level.symbols[each.inside]), mask)
 
     def _word(self, each: Carried) -> str:
-        return self.of.variables[self.first.symbols[each.inside]].word
+        return self.first.symbols[each.inside].declaration
 
 
 class Checkpoints(States):
@@ -161,31 +165,31 @@ class Checkpoints(States):
     room_name = "segment"
     segments = True
 
-    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Variable]:
-        pointers: dict[Carried, Variable] = {}
-        self._starts: dict[Carried, Variable] = {}
+    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Symbol]:
+        pointers: dict[Carried, Symbol] = {}
+        self._starts: dict[Carried, Symbol] = {}
         begins = f.condition("==", f.binary("%", self.count, self.room), _ZERO)
         for each, state in states.items():
             self._starts[each] = start = self._pointer("checkpoint", each)
             pointers[each] = pointer = self._pointer("kept", each)
-            self._points(pointer, each, _address(start, each), self.room)
+            self._points(pointer, each, f.named(start), self.room)
             rows = f.multiply(f.multiply(self.of.program(), f.number(2)), self.room)
             self._points(start, each, state, rows)
             number = f.binary("/", self.count, self.room)
-            self.repeat.body.insert(0, self._put(each, self.first, start, number, begins))
+            self._saves.append(self._put(each, self.first, start, number, begins))
         return pointers
 
     def open(self) -> tuple[Formula, Formula]:
         """A segment: what it begins with is loaded, and its iterations run again, which keeps theirs."""
         of = self.of
         of.enter()
-        self._segment, self._first, end = (of.new(hint, "int") for hint in ("part", "first", "end"))
-        first = _integer(self._first)
-        of.emit(Declare(self._first, f.multiply(_integer(self._segment), self.room)))
-        of.emit(Declare(end, f.call("min", INT, f.binary("+", first, self.room), self.count)))
+        self._segment, self._first, end = (of.new(hint, INT) for hint in ("part", "first", "end"))
+        first = f.named(self._first)
+        of.emit(f.declare(self._first, f.multiply(f.named(self._segment), self.room)))
+        of.emit(f.declare(end, f.call("min", INT, f.binary("+", first, self.room), self.count)))
         for each, start in self._starts.items():
-            of.load(each.inside, self._place(start, each, _integer(self._segment)))
-        turn, carried = of.new("i", "int"), of.level
+            of.load(each.inside, self._place(start, each, f.named(self._segment)))
+        turn, carried = of.new("i", INT), of.level
         of.enter()
         self._symbol(turn)
         for each, pointer in self.pointers.items():
@@ -193,34 +197,22 @@ class Checkpoints(States):
         of.again(self.loop.body)
         of.level.lines += of.ends(list(self.pointers))
         self.check(of.level.lines)
-        _repeat(of, Declare(turn, first), "<", _integer(end), _ONE, ("the segment again",))
-        return first, _integer(end)
+        _repeat(of, f.declare(turn, first), "<", f.named(end), _ONE, "the segment again")
+        return first, f.named(end)
 
     def close(self) -> None:
         rounded = f.binary("-", f.binary("+", self.count, self.room), _ONE)
         last = f.binary("-", f.binary("/", rounded, self.room), _ONE)
-        _repeat(self.of, Declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
+        _repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
 
-    def _row(self, turn: Variable) -> Formula:
-        return f.binary("-", _integer(turn), _integer(self._first))
+    def _row(self, turn: Symbol) -> Formula:
+        return f.binary("-", f.named(turn), f.named(self._first))
 
 
-def _repeat(
-    of: Again, head: Declare, test: str, end: Formula, step: Formula, above: tuple[str, ...] = ()
-) -> None:
+def _repeat(of: Again, head: Declare, test: str, end: Formula, step: Formula, *above: str) -> None:
     """The block that is being written becomes the body of a loop."""
-    number = head.variable
-    lines = of.leave()
-    condition = f.condition(test, _integer(number), end)
-    of.emit(Repeat([head], condition, lines, [Update(number.symbol, step, adds=True)], above=above))
-
-
-def _integer(variable: Variable) -> Formula:
-    return f.named(variable.symbol, INT)
-
-
-def _address(pointer: Variable, each: Carried) -> Formula:
-    return f.named(pointer.symbol, PointerType(_element(each)))
+    lines, condition = of.leave(), f.condition(test, f.named(head.symbol), end)
+    of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
 
 
 def _element(each: Carried) -> ScalarType:

@@ -1,22 +1,25 @@
-"""Typed expressions -> Triton-C, as a person writes it.
+"""Typed trees -> Triton-C, as a person writes it.
 
 The typed tree has C's implicit conversions in it; they are left out again where C makes the same conversion by
 itself, which is where node and operand stand at the same place in the text. Nodes that no text has stand at
 ``ADDED``; their conversions are written. Constants and types are spelled as they were where that is known: numbers
 with their digits, defines by name. Parentheses are those that C needs, by the one table of precedence
 (lang/grammar.py). What ``format`` keeps (comments, directives, macros) is in no tree, so it works on tokens.
+
+``kernel_text`` prints a kernel with its comments. Two variables of one name in one scope get numbers; of a variable
+that the translator adds, ``declaration`` is the word for its element type.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from pytriton.lang.grammar import PRECEDENCE
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.typed import Expr, Symbol
+from pytriton.lang.tree.typed import Comments, Expr, KernelDef, Statement, Symbol
 from pytriton.lang.tree.types import (
     BOOL,
     DOUBLE,
@@ -245,3 +248,117 @@ def _converted_by(left: Expr, right: Expr) -> Expr:
     to, of = element(inner), element(inner.operand)
     both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to == element(other)
     return inner.operand if both and common_scalar(to, of) == to else right  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- statements
+
+MAX_WIDTH: Final = 110
+_COMPOUND: Final = frozenset(("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"))
+
+
+def kernel_text(
+    kernel: KernelDef, unparser: Unparser, names: dict[Symbol, str], taken: Collection[str] = ()
+) -> str:
+    """A kernel as source. ``names`` is where ``unparser`` looks names up; ``taken``: names not for variables."""
+    names |= {symbol: symbol.name for symbol in kernel.parameters}
+    printer = _Printer(unparser, names)
+    printer.body(kernel.body, "  ", {*taken, *names.values()})
+    declarations = [symbol.declaration for symbol in kernel.parameters]
+    start = f"__global__ void {kernel.name}("
+    joined = start + ", ".join(declarations) + ") {"
+    if len(joined) > MAX_WIDTH:
+        joined = start + f",\n{' ' * len(start)}".join(declarations) + ") {"
+    return "\n".join([*_above(kernel.comments, ""), joined, *printer.lines, "}", ""])
+
+
+def _above(comments: Comments, indent: str) -> list[str]:
+    return [f"{indent}// {line}".rstrip() for comment in comments.above for line in comment.splitlines()]
+
+
+class _Printer:
+    """Statements, line by line; ``taken`` are the names in scope."""
+
+    def __init__(self, unparser: Unparser, names: dict[Symbol, str]) -> None:
+        self.expr, self.names = unparser, names
+        self.lines: list[str] = []
+
+    def body(self, body: Iterable[Statement], indent: str, taken: set[str]) -> None:
+        for statement in body:
+            self.lines += _above(statement.comments, indent)
+            self.statement(statement, indent, taken)
+            if statement.comments.beside:
+                self.lines[-1] += "  // " + " ".join(" ".join(statement.comments.beside).split())
+
+    def statement(self, statement: Statement, indent: str, taken: set[str]) -> None:
+        match statement:
+            case typed.Declare():
+                self.lines.append(f"{indent}{self.word(statement.symbol)} {self.declared(statement, taken)};")
+            case typed.Assign():
+                self.lines.append(f"{indent}{self.assigned(statement)};")
+            case typed.Store(pointer=pointer, value=value, mask=mask):
+                masked = f"?({self.expr(mask)}) " if mask is not None else ""
+                self.lines.append(f"{indent}*{masked}{self.expr.inside(pointer)} = {self.expr(value)};")
+            case typed.Evaluate(value=typed.Atomic(operation="add") as atomic):
+                masked = f", {self.expr(atomic.mask)}" if atomic.mask is not None else ""
+                operands = f"{self.expr(atomic.pointer)}, {self.expr(atomic.value)}{masked}"
+                self.lines.append(f"{indent}atomic_add({operands});")
+            case typed.For():
+                self.loop(statement, indent, taken)
+            case typed.If(condition=condition, then=then, otherwise=otherwise):
+                self.lines.append(f"{indent}if ({self.expr(condition)}) {{")
+                self.body(then, indent + "  ", set(taken))
+                if otherwise:
+                    self.lines.append(f"{indent}}} else {{")
+                    self.body(otherwise, indent + "  ", set(taken))
+                self.lines.append(f"{indent}}}")
+            case _:
+                raise AssertionError(statement)
+
+    def loop(self, loop: typed.For, indent: str, taken: set[str]) -> None:
+        inner = set(taken)
+        heads = [head for head in loop.init if isinstance(head, typed.Declare)]
+        declared = [self.declared(head, inner) for head in heads]
+        words = [self.word(head.symbol) for head in heads]
+        if len(set(words)) > 1 or any(shape_of(head.symbol.type) for head in heads):
+            self.lines += [f"{indent}{word} {head};" for word, head in zip(words, declared, strict=True)]
+            taken |= inner
+            declared = []
+        first = f"{words[0]} {', '.join(declared)}" if declared else ""
+        condition = "" if loop.condition is None else self.expr(loop.condition)
+        start = len(self.lines)
+        self.body(loop.body, indent + "  ", inner)
+        step = ", ".join(self.assigned(each) for each in loop.step if isinstance(each, typed.Assign))
+        if not first and not step and condition:
+            head = f"while ({condition})"
+        else:
+            head = f"for ({first};{' ' * bool(condition)}{condition};{' ' * bool(step)}{step})"
+        self.lines.insert(start, f"{indent}{head} {{")
+        self.lines.append(f"{indent}}}")
+
+    def word(self, symbol: Symbol) -> str:
+        """The type that a declaration begins with."""
+        target = element_of(symbol.type)
+        while isinstance(target, PointerType):
+            target = target.element
+        return symbol.declaration or str(target)
+
+    def declared(self, statement: typed.Declare, taken: set[str]) -> str:
+        """A declarator with its value; the variable gets its name."""
+        symbol, stars = statement.symbol, str(element_of(statement.symbol.type)).count("*")
+        name, count = symbol.name, 1
+        while name in taken:
+            count += 1
+            name = f"{symbol.name}_{count}"
+        value = "" if statement.value is None else f" = {self.expr(statement.value)}"
+        taken.add(name)
+        self.names[symbol] = name
+        shape = f"[{sizes(shape_of(symbol.type))}]" if shape_of(symbol.type) else ""
+        return f"{'*' * stars}{name}{shape}{value}"
+
+    def assigned(self, statement: typed.Assign) -> str:
+        name, value = self.names[statement.symbol], bare(statement.value)
+        if isinstance(value, typed.Binary) and value.operator in _COMPOUND:
+            left = bare(value.left)
+            if isinstance(left, typed.Name) and left.symbol is statement.symbol:
+                return f"{name} {value.operator}= {self.expr(value.right)}"
+        return f"{name} = {self.expr(statement.value)}"
