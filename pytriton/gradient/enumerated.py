@@ -19,7 +19,8 @@ import torch
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Define, Write
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
-from pytriton.lang.tree.types import BOOL, INT, PointerType, element_of, shape_of
+from pytriton.lang.tree.types import BOOL, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.passes.analysis.affine import keeps_number
 from pytriton.passes.analysis.intervals import Evaluator, Grid
 
 MAX_PLACES: Final = 1 << 28
@@ -118,9 +119,12 @@ def _elements(
 ) -> torch.Tensor | None:
     """Integers, conditions, and pointers as distances from the parameter: a tensor with an axis for each of the
     grid, then those of a block."""
-    value = _unwrapped(expr, operands, programs)
-    is_int = element_of(expr.type) == INT
-    return None if value is None or (is_int and bool((value.abs() >= 1 << 31).any())) else value
+    value, element = _unwrapped(expr, operands, programs), element_of(expr.type)
+    if value is None or not isinstance(element, ScalarType) or element in (BOOL, LONG):
+        return value
+    bits = element.bits - element.signed
+    low, high = -(1 << bits) if element.signed else 0, (1 << min(bits, 63)) - 1
+    return value if bool(((value >= low) & (value <= high)).all()) else None  # C would wrap
 
 
 def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], programs: Programs) -> torch.Tensor | None:
@@ -137,7 +141,7 @@ def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], programs: Programs)
             return -value
         case Unary(operator="!"), [value]:
             return value == 0
-        case Cast(), [value] if _keeps(expr):
+        case Cast(), [value] if keeps_number(expr, 8):  # modulo 2**8: whether it fits is seen above
             return value if element_of(expr.type) == BOOL else value.long()
         case Broadcast(), [value]:
             return _spread(value, AXES + len(shape_of(expr.type)))
@@ -180,9 +184,3 @@ _FUNCTIONS: Final[Mapping[str, Callable[[torch.Tensor, torch.Tensor], torch.Tens
     **{"<": torch.lt, "<=": torch.le, ">": torch.gt, ">=": torch.ge, "==": torch.eq, "!=": torch.ne},
     **_OF_TRUTH,
 }
-
-
-def _keeps(expr: Cast) -> bool:
-    """Whether a conversion keeps what fits into an int: not of floating values, not of pointers to others."""
-    to, of = element_of(expr.type), element_of(expr.operand.type)
-    return to == of or (str(to) in ("int", "long") and str(of) in ("int", "long", "bool", "short", "char"))

@@ -21,10 +21,10 @@ import torch
 
 from pytriton.compat.torch_names import schema_of
 from pytriton.errors import PytritonError
-from pytriton.gradient.backward import Gradient as DerivedKernel
+from pytriton.gradient.backward import Gradient
 from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.body import Recording
-from pytriton.operators.gradient import Gradient
+from pytriton.operators.gradient import AutogradFormula
 from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -33,7 +33,7 @@ from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
 
 _library: Final[Any] = torch.library
 _FLOATING: Final = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-_gradients: Final[dict[Any, DerivedKernel]] = {}
+_gradients: Final[dict[Any, Gradient]] = {}
 
 
 class DerivedFormula:
@@ -74,7 +74,7 @@ class DerivedFormula:
         lib.impl(own, self._run, "CompositeExplicitAutograd")
         _library.register_fake(f"{space}::{own}", self._shapes, lib=lib)
         self.overload = getattr(getattr(torch.ops, space), own).default
-        self._gradient = Gradient(self.overload, self._run)
+        self._gradient = AutogradFormula(self.overload, self._run)
         lib.impl(own, self._gradient.dispatched(), "Autograd", with_keyset=True)
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
@@ -292,13 +292,13 @@ def _gradient_of(
     outputs: tuple[str, ...],
     inputs: tuple[str, ...],
     scratch_bytes: int | None,
-) -> DerivedKernel:
+) -> Gradient:
     """Derived once for each set of defines and options of a call."""
     call = entry.call
     options = key_of_defines(call.defines, call.num_warps, call.num_stages)
     key = (of.token, options, outputs, inputs, scratch_bytes)
     if key not in _gradients:
-        _gradients[key] = DerivedKernel(
+        _gradients[key] = Gradient(
             *(of, outputs, inputs, call.defines, call.num_warps, call.num_stages),
             reads_outputs=False,
             scratch_bytes=scratch_bytes,

@@ -4,9 +4,9 @@
 transform of ``torch.func`` is active, and then refuses. The two places that ask for a gradient know that already,
 so they call its C++ half:
 
-    Gradient.eager        from the short way (``shortcut.py``): no transform is active, and the kernel is known
-    Gradient.dispatched   at the dispatcher's autograd key, where below may be anything: other operators of torch
-                          stand there too, one level of ``torch.func`` at a time, and so does ours
+    eager        from the shortcut (``shortcut.py``): no transform is active, and the kernel is known
+    dispatched   at the dispatcher's autograd key, below which may be anything: other operators of torch have a
+                 kernel there too, one level of ``torch.func`` at a time, and so do ours
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Function: Final[Any] = torch.autograd.Function
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
 
 
-class Gradient:
+class AutogradFormula:
     """The formula of one operator: what ``register_autograd`` was given, if anything.
 
     ``run`` is what computes the result in an eager call: it is called with the arguments, and no gradient is

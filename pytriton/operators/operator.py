@@ -31,7 +31,7 @@ from pytriton.boundary import entry
 from pytriton.compat import torch_names
 from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formula import DerivedFormula
-from pytriton.operators.gradient import Gradient
+from pytriton.operators.gradient import AutogradFormula
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
 
@@ -71,7 +71,7 @@ class Operator:
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
         self._shortcut = Shortcut(self.overload, self.body)
-        self._gradient = Gradient(self.overload, self.body.launch)
+        self._gradient = AutogradFormula(self.overload, self.body.launch)
         self._register()
         if recorder is not None:
             self._derive_autograd(recorder.recording, scratch_bytes)

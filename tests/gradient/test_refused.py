@@ -445,3 +445,14 @@ def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(COPY.replace("(y + r * step)", "(x + r)"))
     assert main(["gradient", str(path)]) == 1
     assert "[TC7" in capsys.readouterr().err
+
+
+def test_unsigned_numbers_that_wrap() -> None:
+    """``a - b`` is large where b is larger: every element is stored by two programs."""
+    text = """__global__ void f(float *y, float *x, unsigned a, unsigned b) {
+  *?(a - b > 5) (y + get_program_id(0) / 2) = *x;
+}
+"""
+    y, x = torch.zeros(2), torch.ones(1)
+    with pytest.raises(pytriton.LaunchError, match="TC750"):
+        pytriton.gradient(text)(y, x, 0, 1, grid=4, d_outputs={"y": torch.ones(2)})

@@ -161,11 +161,11 @@ class _Kernel:
         body = announced(renamed(body, parameters))
         kernel = KernelDef(forward.kernel.span, self.name, tuple(parameters.values()), body, comments)
         count = None if counted is None else chosen.get(counted)
-        uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
-        text, text_of_count = (
-            kernel_text(each, self.unparser, self.names, taken)
-            for each in (kernel, replace(kernel, parameters=uncounted))
-        )
+        text = text_of_count = kernel_text(kernel, self.unparser, self.names, taken)
+        if count is not None:
+            uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
+            kernel = replace(kernel, parameters=uncounted)
+            text_of_count = kernel_text(kernel, self.unparser, self.names, taken)
         _read_again(text, self.name, forward)
         twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
         stored = (each.site for each in every(body, branches=False) if isinstance(each, Store))
