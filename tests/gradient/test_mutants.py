@@ -477,7 +477,11 @@ GUARDS = {
     ),
 }
 LAUNCHED = ("backward", "enumerated", "points", "steps")
-RELOADED = ("pytriton.gradient.derive", *(f"pytriton.gradient.{name}" for name in LAUNCHED))
+RELOADED = (
+    "pytriton.passes.analysis.affine",
+    "pytriton.gradient.derive",
+    *(f"pytriton.gradient.{name}" for name in LAUNCHED),
+)
 SAMPLE = ("a sum forgets its left operand",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
@@ -491,7 +495,9 @@ NOT_HERE = {  # what notices them instead
 @contextmanager
 def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     """``pytriton.gradient`` with a mistake in one module."""
-    place = "gradient" if module in LAUNCHED else "gradient/derive"
+    place = {"affine": "passes/analysis", **dict.fromkeys(LAUNCHED, "gradient")}.get(
+        module, "gradient/derive"
+    )
     path = Path(pytriton.__file__).parent / place / f"{module}.py"
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{module}: {old}"

@@ -14,8 +14,7 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.frozen import replace
-from pytriton.gradient.derive.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
     Binary,
@@ -36,10 +35,36 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same, walk
-from pytriton.passes.analysis.affine import Affine, keeps_number
+from pytriton.passes.analysis.affine import Affine, dense, distinct, keeps_number, reach, shorten, within
 
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+# ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
+Key = tuple[Any, ...]
+
+
+@record
+class Touched:
+    """One access: where, under which conditions (each affine is at most 0), in which loops. ``exact``: whether
+    these conditions are all that there are.
+    """
+
+    offset: Affine | None
+    shape: tuple[int, ...]
+    bounds: tuple[Affine, ...]
+    loops: tuple[Loop, ...]
+    exact: bool
+
+
+def moved(affine: Affine, axes: Mapping[int, int | None]) -> Affine:
+    """Axes numbered anew; what goes to None has size 1."""
+    terms = {key: step for key, step in affine.terms.items() if key[0] != "axis"}
+    for key, step in affine.terms.items():
+        to = axes[key[1]] if key[0] == "axis" else None
+        if to is not None:
+            terms["axis", to] = step
+    return replace(affine, terms=terms)
 
 
 class Accesses:

@@ -19,8 +19,7 @@ from typing import Final
 from typing import Literal as Choice
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.access import Accesses
-from pytriton.gradient.derive.affine import Touched
+from pytriton.gradient.derive.access import Accesses, Touched
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.tree.typed import Symbol
