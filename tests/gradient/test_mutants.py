@@ -300,7 +300,7 @@ MUTANTS = {
     ),
     "parts lie on each other": (
         "kernel",
-        "f.multiply(offset, self.reversed.parameter(size))",
+        "f.multiply(offset, self.reversed.name_of(size))",
         "offset",
         ["channels"],
     ),

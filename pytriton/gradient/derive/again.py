@@ -95,11 +95,11 @@ class Again:
         self.parameters: dict[Symbol, Symbol] = {}  # as variables here
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
         for symbol in parameters:
-            self.parameters[symbol] = self._declare(symbol)
+            self.parameters[symbol] = self.declare(symbol)
             if symbol in inputs or symbol in self.outputs:
                 twin = self.twin(symbol)
                 self.twin_of[twin] = symbol
-                self.parameters[twin] = self._declare(twin)
+                self.parameters[twin] = self.declare(twin)
 
     # ------------------------------------------------------------ variables
 
@@ -108,7 +108,7 @@ class Again:
         assert isinstance(type_, ScalarType | PointerType | BlockType)
         return Symbol(hint, type_, ADDED, declaration=word, noalias=scratch)
 
-    def _declare(self, symbol: Symbol, word: str = "") -> Symbol:
+    def declare(self, symbol: Symbol, word: str = "") -> Symbol:
         """A variable for a symbol, in this block."""
         element = element_of(symbol.type)
         while isinstance(element, PointerType):
@@ -122,21 +122,14 @@ class Again:
         narrow = element in (HALF, BFLOAT16) or (element == FLOAT and word in self.words.stored)
         return "float" if narrow else word
 
-    def _symbol(self, symbol: Symbol) -> Symbol:
+    def symbol_of(self, symbol: Symbol) -> Symbol:
+        """The variable that a symbol is here."""
         level: Level | None = self.level
         while level is not None:
             if symbol in level.symbols:
                 return level.symbols[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
-
-    def declared(self, symbol: Symbol) -> Symbol:
-        """A variable that these lines do not declare."""
-        return self._declare(symbol)
-
-    def parameter(self, symbol: Symbol) -> Formula:
-        """A parameter, by name."""
-        return self._name_of(symbol)
 
     def add_parameter(self, symbol: Symbol) -> None:
         """A parameter that the forward has not."""
@@ -171,13 +164,9 @@ class Again:
         self.level = outer
         return lines
 
-    def symbol_of(self, symbol: Symbol) -> Symbol:
-        """The variable that a symbol is here."""
-        return self._symbol(symbol)
-
     def load(self, symbol: Symbol, pointer: Formula, above: tuple[str, ...] = ()) -> None:
         """A variable, read from memory."""
-        variable = self._declare(symbol, self._words.get(symbol, ""))
+        variable = self.declare(symbol, self._words.get(symbol, ""))
         value = f.load(pointer).of(element_of(symbol.type), shape_of(symbol.type))
         self.emit(f.declare(variable, value, Comments(above)))
 
@@ -228,7 +217,9 @@ class Again:
         if known is not None:
             return replace(known.expr, span=expr.span)
         if isinstance(expr, Name):
-            return expr if expr.symbol.value is not None else replace(expr, symbol=self._symbol(expr.symbol))
+            return (
+                expr if expr.symbol.value is not None else replace(expr, symbol=self.symbol_of(expr.symbol))
+            )
         if isinstance(expr, Literal) and expr.value != expr.value:
             refuse("TC702", "this constant is NaN", expr.span, help="pass it as a parameter")
         if isinstance(expr, Gather | Atomic | Sequenced):
@@ -293,7 +284,7 @@ class Again:
             self._words[item.symbol] = word
             self._read(item.symbol)
             if item.value is not None:
-                self.level.values[item.value] = self._name_of(item.symbol)
+                self.level.values[item.value] = self.name_of(item.symbol)
             return
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
@@ -306,11 +297,11 @@ class Again:
             self._words[twin] = exact if alike else ""
         for symbol, formula in lines:
             own, comments = symbol is item.symbol, item.statement.comments
-            variable = self._declare(symbol, self._words.get(symbol, "") or (word if own else ""))
+            variable = self.declare(symbol, self._words.get(symbol, "") or (word if own else ""))
             beside = comments.beside if isinstance(item.statement, Declare) else ()
             self.emit(f.declare(variable, formula, Comments(comments.above, beside) if own else NO_COMMENTS))
         if item.value is not None:
-            name = self._name_of(item.symbol)
+            name = self.name_of(item.symbol)
             self.level.values[item.value] = name
             if isinstance(item.value, Cast) and _exact(item.value):
                 self.level.values[item.value.operand] = name
@@ -329,8 +320,9 @@ class Again:
         pointer = isinstance(element_of(symbol.type), PointerType)
         return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
 
-    def _name_of(self, symbol: Symbol) -> Formula:
-        return f.named(self._symbol(symbol))
+    def name_of(self, symbol: Symbol) -> Formula:
+        """A symbol of the forward, by its name here."""
+        return f.named(self.symbol_of(symbol))
 
     def _starts(self, loop: Loop, inner: Level) -> tuple[list[Declare], list[Carried]]:
         """What a loop carries, as variables of the block around it; those declared in its head."""
@@ -348,7 +340,7 @@ class Again:
                 (s for s in of if isinstance(s, Declare) and s.symbol.name == each.inside.name), None
             )
             word = self._word(each.inside, statement or loop.statement)
-            variable = self._declare(each.inside, word)
+            variable = self.declare(each.inside, word)
             inner.symbols[each.inside] = self.level.symbols[each.after] = variable
             line = f.declare(variable, before)
             if each.counter:
@@ -363,7 +355,7 @@ class Again:
         for each in every:
             if each.last is each.inside:
                 continue
-            update = f.assign(self._symbol(each.inside), self._name_of(each.last))
+            update = f.assign(self.symbol_of(each.inside), self.name_of(each.last))
             if each.counter:
                 steps.append(update)
             else:
@@ -395,7 +387,7 @@ class Again:
                 afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
             word = self._word(after, branch.statement)
-            self.emit(f.declare(self._declare(after, word), None))
+            self.emit(f.declare(self.declare(after, word), None))
         condition = self._spell(branch.condition)
         blocks: list[list[Statement]] = []
         outer = self.level
@@ -403,7 +395,7 @@ class Again:
             self.level = Level(outer)
             self.again(arm)
             for names in afters:
-                self.level.lines.append(f.assign(self._symbol(names[0]), self._name_of(names[at])))
+                self.level.lines.append(f.assign(self.symbol_of(names[0]), self.name_of(names[at])))
             blocks.append(self.level.lines)
         self.level = outer
         then, otherwise = map(tuple, blocks)

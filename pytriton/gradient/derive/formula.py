@@ -220,10 +220,6 @@ def either(left: Formula, right: Formula) -> Formula:
     return left if alike(left, right) else binary("||", left, right)
 
 
-def condition(operator: str, left: Formula, right: Formula) -> Formula:
-    return binary(operator, left, right)
-
-
 def select(mask: Formula, yes: Formula, no: Formula) -> Formula:
     """``mask ? yes : no``."""
     own: ElementType = yes.element

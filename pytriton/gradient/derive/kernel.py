@@ -258,7 +258,7 @@ class _Kernel:
         if self.turn is None:
             return live(self.reversed.run(self.items))
         self.reversed.alone = False
-        part = self.reversed.declared(self.turn.part)
+        part = self.reversed.declare(self.turn.part)
         try:
             lines = live(self.reversed.run(self.items))
         except NotShared:
@@ -287,7 +287,7 @@ class _Kernel:
                 continue
             pointer = self.reversed.new(f"d_{symbol.name}", given.type, given.declaration)
             lines = renamed(lines, {given: pointer})
-            there = f.multiply(offset, self.reversed.parameter(size))
+            there = f.multiply(offset, self.reversed.name_of(size))
             tops.append(f.declare(pointer, f.binary("+", f.named(given), there)))
         return (*tops, *lines)
 

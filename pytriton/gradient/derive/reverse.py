@@ -181,7 +181,7 @@ class Reversed(Again):
             return Seed(value, shape)
         masks = f.unique(mask for mask in adjoint.masks if mask is not None)
         if adjoint.inner or len(masks) > MAX_MASKS:
-            return Seed(value, shape, f.condition("!=", value, _ZERO), True)
+            return Seed(value, shape, f.binary("!=", value, _ZERO), True)
         return Seed(value, shape, functools.reduce(f.either, masks), True)
 
     def _total(self, seeds: list[Seed]) -> Formula | None:
@@ -324,7 +324,7 @@ class Reversed(Again):
             self.emit(f.assign(variable, value))
         states.check(self.level.lines)
         lines = self.leave()
-        test, head = f.condition(">=", f.named(turn), start), f.declare(turn, f.binary("-", end, _ONE))
+        test, head = f.binary(">=", f.named(turn), start), f.declare(turn, f.binary("-", end, _ONE))
         self.emit(f.loop([head], test, [f.increase(turn, f.negated(_ONE))], lines))
         states.close()
         for each, variable in flowing.items():
@@ -374,10 +374,6 @@ class Reversed(Again):
     def half(self, formula: Formula) -> Formula:
         """What a name was before it was converted to float."""
         return self._halves.get(formula.symbol, formula) if formula.symbol is not None else formula
-
-    def literal(self, value: float, element: ScalarType) -> Formula:
-        """A floating constant of this type."""
-        return f.number(value, element)
 
     def contribute(self, symbol: Symbol, seed: Seed) -> None:
         """Let a seed flow into a variable."""

@@ -59,7 +59,6 @@ class Surroundings(Protocol):
     def contribute(self, symbol: Symbol, seed: Seed) -> None: ...
     def put(self, load: Load, seed: Seed) -> None: ...
     def half(self, formula: Formula) -> Formula: ...
-    def literal(self, value: float, element: ScalarType) -> Formula: ...
 
 
 def adjoint_type(type_: object) -> ScalarType:
@@ -142,7 +141,7 @@ def _held(seed: Seed, at: Surroundings) -> Seed:
     if seed.mask is None:
         return seed
     value = at.named(settled(seed))
-    return Seed(value, seed.shape, f.condition("!=", value, _ZERO))
+    return Seed(value, seed.shape, f.binary("!=", value, _ZERO))
 
 
 def _full(seed: Seed) -> Formula:
@@ -177,7 +176,7 @@ def _without(seed: Seed, axes: tuple[int, ...], shape: tuple[int, ...], at: Surr
 def _seen(seed: Seed, at: Surroundings) -> Seed:
     """Masked where its value is 0: what it was before came with a mask."""
     value = at.named(seed.value)
-    return Seed(value, seed.shape, f.condition("!=", value, _ZERO))
+    return Seed(value, seed.shape, f.binary("!=", value, _ZERO))
 
 
 def _reshaped(seed: Seed, shape: tuple[int, ...], at: Surroundings) -> Seed:
@@ -268,7 +267,7 @@ def _reduce(expr: Reduce, seed: Seed, at: Surroundings) -> None:
     value = at.value(operand)
     value = value if value.symbol is not None else at.named(value)
     extreme = _spread(at.value(expr), seed.shape, expr.axis)
-    equal = f.condition("==", value, extreme)
+    equal = f.binary("==", value, extreme)
     equal = at.named(equal)
     count = _spread(f.reduced(equal, (expr.axis,)), seed.shape, expr.axis)
     share = f.binary("/", _spread(settled(seed), seed.shape, expr.axis), count)
@@ -305,7 +304,7 @@ def _argument(expr: Call, at: Surroundings) -> Formula:
 
 
 def _scaled(seed: Seed, value: float, at: Surroundings) -> Seed:
-    return replace(seed, value=f.multiply(seed.value, at.literal(value, seed.value.scalar)))
+    return replace(seed, value=f.multiply(seed.value, f.number(value, seed.value.scalar)))
 
 
 def _erf(expr: Call, seed: Seed, at: Surroundings) -> Seed:
@@ -321,11 +320,11 @@ def _pow(expr: Call, seed: Seed, at: Surroundings) -> None:
     x, y = at.value(base), at.value(exponent)
     if at.flow.active(base):
         slope = f.multiply(y, f.call("pow", element, x, f.binary("-", y, _ONE)))
-        flat = f.condition("!=", y, _ZERO)
+        flat = f.binary("!=", y, _ZERO)
         back(base, replace(_times(_masked(seed, flat), slope)), at)
     if at.flow.active(exponent):
         slope = f.multiply(at.value(expr), f.call("log", element, x))
-        positive = f.inverted(f.binary("&&", f.condition("==", x, _ZERO), f.condition(">=", y, _ZERO)))
+        positive = f.inverted(f.binary("&&", f.binary("==", x, _ZERO), f.binary(">=", y, _ZERO)))
         back(exponent, _times(_masked(seed, positive), slope), at)
 
 
@@ -343,7 +342,7 @@ def _picked(operator: str) -> Callable[[Call, Seed, Surroundings], None]:
 
     def rule(expr: Call, seed: Seed, at: Surroundings) -> None:
         a, b = expr.arguments
-        taken = f.condition(operator, at.value(a), at.value(b))
+        taken = f.binary(operator, at.value(a), at.value(b))
         _select(None, taken, a, b, seed, at)
 
     return rule
@@ -351,7 +350,7 @@ def _picked(operator: str) -> Callable[[Call, Seed, Surroundings], None]:
 
 def _abs(expr: Call, seed: Seed, at: Surroundings) -> None:
     x = _argument(expr, at)
-    up, down = f.condition(">", x, _ZERO), f.condition("<", x, _ZERO)
+    up, down = f.binary(">", x, _ZERO), f.binary("<", x, _ZERO)
     falling = f.select(down, f.negated(seed.value), _ZERO)
     back(expr.arguments[0], replace(seed, value=f.select(up, seed.value, falling), clean=seed.clean), at)
 
@@ -374,7 +373,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Seed, Surroundings], None]]] = {
     "exp": _one(lambda e, s, at: _times(s, at.value(e))),
     "exp2": _one(lambda e, s, at: _times(_scaled(s, _LN2, at), at.value(e))),
     "log": _one(lambda e, s, at: _over(s, _argument(e, at))),
-    "log2": _one(lambda e, s, at: _over(s, f.multiply(_argument(e, at), at.literal(_LN2, s.value.scalar)))),
+    "log2": _one(lambda e, s, at: _over(s, f.multiply(_argument(e, at), f.number(_LN2, s.value.scalar)))),
     "sqrt": _one(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
     "rsqrt": _one(
         lambda e, s, at: _minus(_scaled(s, 0.5, at), f.multiply(_square(at.value(e)), at.value(e)))

@@ -57,7 +57,7 @@ class States:
         self.count = f.named(count)
         room = Symbol(self.room_name, INT, span, True, f"int {self.room_name}")
         of.add_parameter(room)
-        self.room = of.parameter(room)
+        self.room = of.name_of(room)
         self._index = Symbol("i", INT, span)
         self._inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
         carried = (each.inside for each in loop.carried if each.last is not each.inside)
@@ -69,7 +69,7 @@ class States:
             declared = f"{self._word(each)} *{name} __noalias"
             state = Symbol(name, PointerType(element), span, True, declared)
             of.add_parameter(state)
-            states[each] = of.parameter(state)
+            states[each] = of.name_of(state)
             self.kept.append(Kept(each.inside.name, state, room, self.segments, loop, element, shape))
         self._saves: list[Statement] = []  # at the start of an iteration, the last first
         self.pointers = self._keep(states)
@@ -168,7 +168,7 @@ class Checkpoints(States):
     def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Symbol]:
         pointers: dict[Carried, Symbol] = {}
         self._starts: dict[Carried, Symbol] = {}
-        begins = f.condition("==", f.binary("%", self.count, self.room), _ZERO)
+        begins = f.binary("==", f.binary("%", self.count, self.room), _ZERO)
         for each, state in states.items():
             self._starts[each] = start = self._pointer("checkpoint", each)
             pointers[each] = pointer = self._pointer("kept", each)
@@ -211,7 +211,7 @@ class Checkpoints(States):
 
 def _repeat(of: Again, head: Declare, test: str, end: Formula, step: Formula, *above: str) -> None:
     """The block that is being written becomes the body of a loop."""
-    lines, condition = of.leave(), f.condition(test, f.named(head.symbol), end)
+    lines, condition = of.leave(), f.binary(test, f.named(head.symbol), end)
     of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
 
 
