@@ -15,8 +15,6 @@ from typing import NamedTuple
 from pytriton.emit.python import Statement
 from pytriton.fold.variants import Set
 
-__all__ = ["Row", "Versions", "align"]
-
 
 class Versions(NamedTuple):
     """A statement, and the variants that have it."""

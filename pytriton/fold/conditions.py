@@ -21,8 +21,6 @@ from pytriton.fold.expression import expression
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
-__all__ = ["MAX_THREADS", "MIN_INNER", "Condition", "Conditions", "negated"]
-
 MAX_SPLIT_COST: Final = 2  # a flag or a text
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 

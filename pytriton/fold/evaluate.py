@@ -9,8 +9,6 @@ from functools import cache
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.walk import children, rebuilt, walk
 
-__all__ = ["next_power_of_2", "specialised", "value_of"]
-
 
 def next_power_of_2(size: int) -> int:
     return 1 << (size - 1).bit_length()

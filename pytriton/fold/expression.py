@@ -9,8 +9,6 @@ from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
 
-__all__ = ["expression"]
-
 _OPERATORS: Final[Mapping[type[ast.AST], str]] = {
     ast.Add: "+",
     ast.Sub: "-",

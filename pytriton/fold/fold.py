@@ -24,8 +24,6 @@ from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 
-__all__ = ["Folded", "fold"]
-
 
 class Folded(NamedTuple):
     """One kernel for all its define sets.

@@ -11,10 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Node, Simple, Statement
-from pytriton.fold.walk import children, rebuilt
-from pytriton.frozen import replace
-
-__all__ = ["GROUP", "grouped"]
+from pytriton.fold.walk import mapped
 
 GROUP: Final = "GROUP"
 
@@ -24,18 +21,6 @@ def grouped(body: Iterable[Statement], taken: Collection[str]) -> tuple[Statemen
     row, column, place = (Atom(_free(name, taken)) for name in ("pid_0", "pid_1", "pid"))
     asked = [Call("tl.program_id", (Atom(axis),)) for axis in "01"]
     ids: dict[Node, Node] = dict(zip(asked, (row, column), strict=True))
-
-    def changed(node: Node) -> Node:
-        return ids.get(node) or rebuilt(node, [changed(child) for child in children(node)])
-
-    def of(statement: Statement) -> Statement:
-        if statement.node is not None:
-            statement = replace(statement, node=changed(statement.node))
-        if isinstance(statement, Block):
-            inner, otherwise = (tuple(map(of, part)) for part in (statement.body, statement.otherwise))
-            statement = replace(statement, body=inner, otherwise=otherwise)
-        return statement
-
     high, wide = (Call("tl.num_programs", (Atom(axis),)) for axis in "01")
     line = BinOp("+", BinOp("*", column, high), row)
     swizzled = Call("tl.swizzle2d", (Atom("0"), place, high, wide, Atom(GROUP)))
@@ -45,7 +30,7 @@ def grouped(body: Iterable[Statement], taken: Collection[str]) -> tuple[Statemen
         Simple(f"{row.text}, {column.text} = ", swizzled),
     )
     start = [Simple(f"{name.text} = ", call) for name, call in zip((row, column), asked, strict=True)]
-    return (*start, Block("if ", Atom(GROUP), in_groups), *map(of, body))
+    return (*start, Block("if ", Atom(GROUP), in_groups), *mapped(body, lambda node, _: ids.get(node, node)))
 
 
 def _free(name: str, taken: Collection[str]) -> str:

@@ -17,8 +17,6 @@ from pytriton.fold.variants import Set, Variants
 from pytriton.fold.walk import children, form, rebuilt
 from pytriton.frozen import replace
 
-__all__ = ["ANY", "ELEMENT", "RULES", "Joiner", "Version"]
-
 ELEMENT: Final = ".dtype.element_ty"
 ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
 

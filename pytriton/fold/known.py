@@ -31,9 +31,7 @@ from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
-from pytriton.fold.walk import children, rebuilt, statements, walk
-
-__all__ = ["LARGEST", "Column", "Known", "Served"]
+from pytriton.fold.walk import expressions, rewritten, statements, walk
 
 Column = str | Node  # a define, "NAME is not None", or a question about numbers
 
@@ -381,11 +379,8 @@ def _leaves(node: Node) -> Iterator[Node]:
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
     """The conditions of all ``if``s and choices."""
-    for statement in statements(body):
-        if statement.node is not None:
-            if statement.before == "if ":
-                yield statement.node
-            yield from (part.condition for part in walk(statement.node) if isinstance(part, Conditional))
+    yield from (one.node for one in statements(body) if one.node is not None and one.before == "if ")
+    yield from (part.condition for part in expressions(body) if isinstance(part, Conditional))
 
 
 def _parts(node: Node) -> Iterator[tuple[Node, Node]]:
@@ -409,10 +404,8 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
 
 def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
     """The expression over defines only: TN_PADDED is computed from TN."""
-    names = {other: name for name, other in padded.items()}
-    if isinstance(node, Atom) and node.text in names:
-        return Call("triton.next_power_of_2", (Atom(names[node.text]),))
-    return rebuilt(node, [_without_names(child, padded) for child in children(node)])
+    sizes = {Atom(other): Call("triton.next_power_of_2", (Atom(name),)) for name, other in padded.items()}
+    return rewritten(node, lambda part: sizes.get(part, part))  # type: ignore[call-overload,no-any-return]
 
 
 def _bound(question: Node) -> int | None:

@@ -17,10 +17,8 @@ from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version
 from pytriton.fold.variants import Set
-from pytriton.fold.walk import children, form, rebuilt
+from pytriton.fold.walk import children, form, rebuilt, walk
 from pytriton.frozen import replace
-
-__all__ = ["Merger"]
 
 MAX_CHOICES: Final = 2  # parts of one statement that differ between variants
 MAX_PART: Final = 24  # characters of such a part
@@ -328,14 +326,11 @@ def _small(node: Node) -> bool:
 
 
 def _choices(node: Node) -> int:
-    return len(list(_conditions(node)))
+    return len(_conditions(node))
 
 
-def _conditions(node: Node) -> Iterator[Node]:
-    if isinstance(node, Conditional):
-        yield node.condition
-    for child in children(node):
-        yield from _conditions(child)
+def _conditions(node: Node) -> list[Node]:
+    return [part.condition for part in walk(node) if isinstance(part, Conditional)]
 
 
 def _denies(node: Node) -> bool:
@@ -344,11 +339,10 @@ def _denies(node: Node) -> bool:
 
 def _is_pure(node: Node | None) -> bool:
     """Whether nothing is lost if an expression is not computed."""
-    if isinstance(node, Call) and node.function.startswith(
-        ("tl.atomic", "tl.store", "tl.debug", "tl.device_print", "tl.inline")
-    ):
-        return False
-    return node is not None and all(map(_is_pure, children(node)))
+    effects = ("tl.atomic", "tl.store", "tl.debug", "tl.device_print", "tl.inline")
+    return node is not None and not any(
+        isinstance(part, Call) and part.function.startswith(effects) for part in walk(node)
+    )
 
 
 def _is_barrier(statement: Statement) -> bool:

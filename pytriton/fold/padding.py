@@ -13,7 +13,6 @@ from typing import Final
 from pytriton.emit.python import (
     Atom,
     BinOp,
-    Block,
     Call,
     Conditional,
     Index,
@@ -24,12 +23,9 @@ from pytriton.emit.python import (
     Tuple,
 )
 from pytriton.fold.variants import Variants
-from pytriton.fold.walk import children, rebuilt, statements, walk
+from pytriton.fold.walk import expressions, rewritten, statements, with_bodies
 from pytriton.frozen import replace
 
-__all__ = ["Padding"]
-
-_PADDED: Final = "triton.next_power_of_2"
 _SHAPED: Final = {"tl.arange": 1, "tl.zeros": 0, "tl.full": 0, "tl.broadcast_to": 1}  # where a shape stands
 
 
@@ -41,24 +37,16 @@ class Padding:
         self.masks: dict[str, str] = {}
         self._indexed: set[str] = set()
         for kernel in kernels:
+            for node in expressions(kernel.body):
+                match node:
+                    case Call(function="triton.next_power_of_2", arguments=(Atom(text=name),)):
+                        self.sizes[name] = f"{name}_PADDED" if name.isupper() else f"{name}_padded"
+                    case Index(operand=Atom(text=name)):
+                        self._indexed.add(name)
             for statement in statements(kernel.body):
-                self._look(statement)
-
-    def _look(self, statement: Statement) -> None:
-        if statement.node is None:
-            return
-        for node in walk(statement.node):
-            match node:
-                case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
-                    self.sizes[name] = f"{name}_PADDED" if name.isupper() else f"{name}_padded"
-                case Index(operand=Atom(text=name)):
-                    self._indexed.add(name)
-        match statement:
-            case Simple(
-                before=before, node=BinOp(operator="<", left=Call(arguments=(_, size)), right=Atom(text=name))
-            ):
-                if before == f"in_{name} = " and size == Call(_PADDED, (Atom(name),)):
-                    self.masks[f"in_{name}"] = name
+                for name in self.sizes:
+                    if statement.before == f"in_{name} = ":
+                        self.masks[f"in_{name}"] = name
 
     def named(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
         """The body with names for padded sizes, without the definitions of masks."""
@@ -69,35 +57,30 @@ class Padding:
                     made.append(Simple("", None, statement.line, statement.above))
                 continue
             if statement.node is not None:
-                statement = replace(statement, node=self._renamed(statement.node))
-            if isinstance(statement, Block):
-                statement = replace(
-                    statement, body=self.named(statement.body), otherwise=self.named(statement.otherwise)
-                )
-            made.append(statement)
+                statement = replace(statement, node=rewritten(statement.node, self._renamed))
+            made.append(with_bodies(statement, self.named))
         return tuple(made)
 
     def _renamed(self, node: Node) -> Node:
         match node:
-            case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
+            case Call(function="triton.next_power_of_2", arguments=(Atom(text=name),)):
                 return Atom(self.sizes[name])
-        node = rebuilt(node, [self._renamed(child) for child in children(node)])
-        if isinstance(node, Call) and node.function in _SHAPED:
-            at = _SHAPED[node.function]
-            shaped = [self._padded(part) if n == at else part for n, part in enumerate(node.arguments)]
-            return replace(node, arguments=tuple(shaped))
+            case Call(function=function, arguments=arguments) if function in _SHAPED:
+                at = _SHAPED[function]
+                shaped = [self._padded(part) if n == at else part for n, part in enumerate(arguments)]
+                return replace(node, arguments=tuple(shaped))
         return node
 
     def _padded(self, shape: Node) -> Node:
         """A shape with padded sizes, which in a variant that needs no padding are the sizes themselves."""
-        if isinstance(shape, Tuple):
-            return Tuple(tuple(map(self._padded, shape.items)))
-        return Atom(self.sizes[shape.text]) if isinstance(shape, Atom) and shape.text in self.sizes else shape
+        return rewritten(
+            shape, lambda size: Atom(self.sizes.get(size.text, size.text)) if isinstance(size, Atom) else size
+        )
 
     def definitions(self, variants: Variants) -> Iterator[Statement]:
         """The top of the kernel: the padded sizes, and the masks."""
         for name, padded in self.sizes.items():
-            yield Simple(f"{padded}: tl.constexpr = ", Call(_PADDED, (Atom(name),)))
+            yield Simple(f"{padded}: tl.constexpr = ", Call("triton.next_power_of_2", (Atom(name),)))
         for mask, name in self.masks.items():
             padded = self.sizes[name]
             inside: Node = BinOp("<", Call("tl.arange", (Atom("0"), Atom(padded))), Atom(name))

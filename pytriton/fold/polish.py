@@ -7,20 +7,18 @@ name; a type that several pointers have is written with the pointer that the sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Simple, Statement
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.variants import Variants
-from pytriton.fold.walk import children, rebuilt, statements, walk
+from pytriton.fold.walk import expressions, mapped, statements, with_bodies
 from pytriton.frozen import replace
-
-__all__ = ["names_assigned", "names_read", "polished"]
 
 
 def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[Statement, ...]:
     """The body with all of this done."""
-    typed = _rewritten(body, lambda statement, node: _with_types(statement, node, variants))
+    typed = mapped(body, lambda node, statement: _with_types(statement, node, variants))
     return _with_names(tuple(_once(typed, text, Counter())))
 
 
@@ -31,8 +29,7 @@ def names_read(body: Iterable[Statement]) -> frozenset[str]:
         target, _, operator = statement.before.rstrip("= ").partition(" ")
         if operator and isinstance(statement, Simple):
             names.add(target)
-        if statement.node is not None:
-            names |= {node.text.partition(".")[0] for node in walk(statement.node) if isinstance(node, Atom)}
+    names |= {node.text.partition(".")[0] for node in expressions(body) if isinstance(node, Atom)}
     return frozenset(names)
 
 
@@ -44,23 +41,6 @@ def names_assigned(body: Iterable[Statement]) -> frozenset[str]:
             target = statement.before.removeprefix("for ").partition(" ")[0]
             names |= {name.strip(":") for name in target.split(", ")}
     return frozenset(names)
-
-
-def _rewritten(body: Sequence[Statement], change: Callable[[Statement, Node], Node]) -> tuple[Statement, ...]:
-    """The statements with every part of their expressions changed, from the inside out."""
-
-    def within(statement: Statement, node: Node) -> Node:
-        return change(statement, rebuilt(node, [within(statement, child) for child in children(node)]))
-
-    made: list[Statement] = []
-    for statement in body:
-        if statement.node is not None:
-            statement = replace(statement, node=within(statement, statement.node))
-        if isinstance(statement, Block):
-            inner, otherwise = _rewritten(statement.body, change), _rewritten(statement.otherwise, change)
-            statement = replace(statement, body=inner, otherwise=otherwise)
-        made.append(statement)
-    return tuple(made)
 
 
 # ---------------------------------------------------------------- comments
@@ -76,12 +56,9 @@ def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[
             seen[comment] += 1
             if seen[comment] <= text.count(comment) or comment not in text:
                 above.append(comment)
-        statement = replace(statement, above=tuple(above))
-        if isinstance(statement, Block):
-            inner = tuple(_once(statement.body, text, seen))
-            statement = replace(
-                statement, body=inner, otherwise=tuple(_once(statement.otherwise, text, seen))
-            )
+        statement = with_bodies(
+            replace(statement, above=tuple(above)), lambda inner: _once(inner, text, seen)
+        )
         if statement.node is not None or statement.before or statement.above:
             yield statement
 
@@ -116,12 +93,9 @@ def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
 
 def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Choices by text defines, named after the defines at the top of the kernel if one occurs more than once."""
-    count: Counter[Conditional] = Counter()
+    count = Counter(node for node in expressions(body) if isinstance(node, Conditional))
     assigned = names_assigned(body)
     used = set(names_read(body) | assigned)
-    for statement in statements(body):
-        if statement.node is not None:
-            count.update(node for node in walk(statement.node) if isinstance(node, Conditional))
     names: dict[Node, str] = {}
     several = any(times > 1 and _define(choice) for choice, times in count.items())
     for choice in count:
@@ -131,7 +105,7 @@ def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
             names[choice] = define.lower()
             used.add(define.lower())
     definitions = [Simple(f"{name} = ", choice) for choice, name in names.items()]
-    named = _rewritten(body, lambda _, node: Atom(names[node]) if node in names else node)
+    named = mapped(body, lambda node, _: Atom(names[node]) if node in names else node)
     return (*definitions, *named)
 
 

@@ -14,8 +14,6 @@ from itertools import combinations
 from math import prod
 from typing import Final, NamedTuple
 
-__all__ = ["Row", "Table", "cubes", "tables"]
-
 MIN_SAME: Final = 3  # columns that tell each other and have a table of their own
 MAX_MODES: Final = 4  # of which all combinations are tried
 

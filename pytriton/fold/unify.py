@@ -12,20 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Statement
 from pytriton.fold.variants import Set, Variants
-from pytriton.fold.walk import children, rebuilt, statements, walk
+from pytriton.fold.walk import children, expressions, rebuilt, with_bodies
 from pytriton.frozen import replace
-
-__all__ = ["unified"]
 
 
 def unified(body: Sequence[Statement], variants: Variants) -> tuple[Statement, ...]:
     """The body with one spelling for all questions about texts that have the same answers."""
     questions, written = set[BinOp](), set[Node]()
-    for statement in statements(body):
-        if statement.node is not None:
-            parts = list(walk(statement.node))
-            questions.update(part for part in parts if isinstance(part, BinOp) and _is_question(part))
-            written.update(part.condition for part in parts if _is_written(part))  # type: ignore[union-attr]
+    for part in expressions(body):
+        if isinstance(part, BinOp) and _is_question(part):
+            questions.add(part)
+        elif isinstance(part, Conditional) and _is_written(part):
+            written.add(part.condition)
     spellings = _spellings(questions, written, variants)
     return tuple(_statements(body, spellings))
 
@@ -87,14 +85,8 @@ def _statements(body: Iterable[Statement], spellings: Mapping[Node, BinOp]) -> I
     for statement in body:
         if statement.node is not None:
             statement = replace(statement, node=_respelled(statement.node, spellings))
-        if isinstance(statement, Block):
-            inner, otherwise = (
-                tuple(_statements(statement.body, spellings)),
-                tuple(_statements(statement.otherwise, spellings)),
-            )
-            statement = replace(statement, body=inner, otherwise=otherwise)
-            statement = _turned(statement)
-        yield statement
+        statement = with_bodies(statement, lambda inner: _statements(inner, spellings))
+        yield _turned(statement) if isinstance(statement, Block) else statement
 
 
 def _respelled(node: Node, spellings: Mapping[Node, BinOp]) -> Node:

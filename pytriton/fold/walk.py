@@ -1,81 +1,54 @@
-"""Walks over the expressions and statements of a module."""
+"""Walks over the expressions and statements of a module.
+
+The operands of an expression are its fields that are expressions, also inside tuples; all other fields are strings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from typing import Any
 
-from pytriton.emit.python import (
-    BinOp,
-    Block,
-    Call,
-    Conditional,
-    Index,
-    Method,
-    Node,
-    Statement,
-    Tuple,
-    UnaryOp,
-)
+from pytriton.emit.python import Atom, Block, Node, Statement
+from pytriton.frozen import replace
 
-__all__ = ["children", "form", "rebuilt", "statements", "walk"]
+_HOLE = Atom("")
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The operands of an expression, in order."""
-    match node:
-        case BinOp(left=left, right=right):
-            return left, right
-        case UnaryOp(operand=operand) | Index(operand=operand):
-            return (operand,)
-        case Call(arguments=arguments, keywords=keywords):
-            return (*arguments, *(value for _, value in keywords))
-        case Method(operand=operand, arguments=arguments):
-            return operand, *arguments
-        case Tuple(items=items):
-            return items
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return condition, then, otherwise
-    return ()
+    return () if isinstance(node, Atom) else tuple(_operands(_fields(node)))
 
 
-def rebuilt(node: Node, operands: list[Node]) -> Node:
+def _fields(node: Node) -> tuple[Any, ...]:
+    return tuple(getattr(node, name) for name in node.__match_args__)
+
+
+def _operands(parts: Iterable[Any]) -> Iterator[Node]:
+    for part in parts:
+        if isinstance(part, tuple):
+            yield from _operands(part)
+        elif not isinstance(part, str):
+            yield part
+
+
+def rebuilt(node: Node, operands: Iterable[Node]) -> Node:
     """The same expression over other operands."""
-    match node:
-        case BinOp(operator=operator):
-            return BinOp(operator, *operands)
-        case UnaryOp(operator=operator):
-            return UnaryOp(operator, *operands)
-        case Index(items=items):
-            return Index(operands[0], items)
-        case Call(function=function, arguments=arguments, keywords=keywords):
-            count = len(arguments)
-            named = zip(keywords, operands[count:], strict=True)
-            return Call(function, tuple(operands[:count]), tuple((name, value) for (name, _), value in named))
-        case Method(name=name):
-            return Method(operands[0], name, tuple(operands[1:]))
-        case Tuple():
-            return Tuple(tuple(operands))
-        case Conditional():
-            return Conditional(*operands)
-    return node
+    if isinstance(node, Atom):
+        return node
+    left = iter(operands)
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(map(filled, part))
+        return part if isinstance(part, str) else next(left)
+
+    return type(node)(*map(filled, _fields(node)))
 
 
-def form(node: Node) -> object:
+def form(node: Node) -> Node:
     """What two expressions must share to be compared operand by operand."""
-    match node:
-        case BinOp(operator=operator) | UnaryOp(operator=operator):
-            return type(node), operator
-        case Index(items=items):
-            return Index, items
-        case Call(function=function, arguments=arguments, keywords=keywords):
-            return Call, function, len(arguments), tuple(name for name, _ in keywords)
-        case Method(name=name, arguments=arguments):
-            return Method, name, len(arguments)
-        case Tuple(items=items):
-            return Tuple, len(items)
-        case Conditional():
-            return Conditional
-    return node
+    return rebuilt(node, repeat(_HOLE))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -92,3 +65,37 @@ def statements(body: Iterable[Statement]) -> Iterator[Statement]:
         if isinstance(statement, Block):
             yield from statements(statement.body)
             yield from statements(statement.otherwise)
+
+
+def expressions(body: Iterable[Statement]) -> Iterator[Node]:
+    """Every part of every expression of a body."""
+    for statement in statements(body):
+        if statement.node is not None:
+            yield from walk(statement.node)
+
+
+def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The expression with each part changed, operands first."""
+    return change(rebuilt(node, [rewritten(child, change) for child in children(node)]))
+
+
+def with_bodies(
+    statement: Statement, change: Callable[[tuple[Statement, ...]], Iterable[Statement]]
+) -> Statement:
+    """A statement with other statements inside it."""
+    if not isinstance(statement, Block):
+        return statement
+    body, otherwise = (tuple(change(part)) for part in (statement.body, statement.otherwise))
+    return replace(statement, body=body, otherwise=otherwise)
+
+
+def mapped(body: Iterable[Statement], change: Callable[[Node, Statement], Node]) -> tuple[Statement, ...]:
+    """The statements with each part of their expressions changed; ``change`` gets the part and its statement."""
+
+    def of(statement: Statement) -> Statement:
+        node = statement.node
+        if node is not None:
+            statement = replace(statement, node=rewritten(node, lambda part: change(part, statement)))
+        return with_bodies(statement, lambda inner: mapped(inner, change))
+
+    return tuple(map(of, body))
