@@ -21,7 +21,6 @@ from pytriton.fold.expression import expression
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
-MAX_SPLIT_COST: Final = 2  # a flag or a text
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 
 MIN_INNER: Final = 16  # elements that tl.dot wants along the inner axis; smaller operands are widened
@@ -132,15 +131,6 @@ class Conditions:
                 simpler = fewer._replace(cost=condition.cost, safe=condition.safe)
                 return self._simplified(simpler, chosen, among)
         return condition
-
-    def splits(self, among: Set) -> Iterator[Set]:
-        """The plainest ways to cut some variants in two."""
-        seen: set[Set] = set()
-        for feature in self._features:
-            inside = feature.holds & among
-            if feature.cost <= MAX_SPLIT_COST and inside not in (0, among) and inside not in seen:
-                seen |= {inside, among & ~inside}
-                yield inside
 
     def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
         """The condition of a barrier that only small blocks need (memory/barriers.py); None for any other."""

@@ -8,7 +8,7 @@ fold is made again without the rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -58,18 +58,6 @@ class Joiner:
                 self._alike(left, right) or self._without(left, right) or self._without(right, left)
             )
         return self._known[key]
-
-    def level(self, versions: Sequence[Version]) -> list[Version]:
-        """Products with the precision that some of them have: it is dropped where the operands are not floats."""
-        given = {keyword for version in versions for keyword in _precision(version.node)}
-        if len(given) != 1 or "precision" not in self._rules:
-            return list(versions)
-        return [
-            Version(replace(version.node, keywords=(*version.node.keywords, *given)), version.of)
-            if isinstance(version.node, Call) and _is_product(version.node) and not _precision(version.node)
-            else version
-            for version in versions
-        ]
 
     # ---------------------------------------------------------------- the same form
 
@@ -220,15 +208,6 @@ class Joiner:
         values = self._variants.values.get(name, [])
         sizes = (values[variant] for variant in self._variants.members(of))
         return any(isinstance(size, int) and size & (size - 1) for size in sizes)
-
-
-def _is_product(node: Node) -> bool:
-    return isinstance(node, Call) and node.function == "tl.dot"
-
-
-def _precision(node: Node) -> list[tuple[str, Node]]:
-    keywords = node.keywords if isinstance(node, Call) and _is_product(node) else ()
-    return [pair for pair in keywords if pair[0] == "input_precision"]
 
 
 def _paired(left: Node, right: Node) -> list[tuple[Node, Node]] | None:

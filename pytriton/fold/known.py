@@ -404,8 +404,10 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
 
 def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
     """The expression over defines only: TN_PADDED is computed from TN."""
-    sizes = {Atom(other): Call("triton.next_power_of_2", (Atom(name),)) for name, other in padded.items()}
-    return rewritten(node, lambda part: sizes.get(part, part))  # type: ignore[call-overload,no-any-return]
+    sizes: dict[Node, Node] = {
+        Atom(other): Call("triton.next_power_of_2", (Atom(name),)) for name, other in padded.items()
+    }
+    return rewritten(node, lambda part: sizes.get(part, part))
 
 
 def _bound(question: Node) -> int | None:

@@ -31,7 +31,6 @@ class _Item(NamedTuple):
 
     statement: Statement
     of: Set
-    row: int = 0  # the items of a row are versions of one statement
 
 
 class Merger:
@@ -47,13 +46,8 @@ class Merger:
         """One body for the variants ``among``, each of which has one of the bodies."""
         filled = [([s for s in body if not _is_pass(s)], of) for body, of in bodies]
         rows = align(filled, self._likeness)
-        items = [
-            item._replace(row=number)
-            for number, row in enumerate(rows)
-            for item in self._with_remarks(row, among)
-        ]
-        items = [item for item in _said_once(items) if not self._is_dead(item, among)]
-        return tuple(self._placed(items, among))
+        items = (item for row in rows for item in self._with_remarks(row, among))
+        return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
 
     def _is_dead(self, item: _Item, among: Set) -> bool:
         """Whether no variant reads a variable that only some of them have."""
@@ -95,24 +89,10 @@ class Merger:
         if node is not None and _choices(node) <= MAX_CHOICES and not loop:
             yield _Item(self._commented(self._around(node, row, of), row), of)
             return
-        for group in self._halves(nodes, of, line) or self._groups(nodes):
+        for group in self._groups(nodes):
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
             yield _Item(self._commented(statement, versions), group.of)
-
-    def _halves(self, nodes: Sequence[Version], of: Set, line: int) -> list[Version]:
-        """Two expressions with choices in them, where a plain condition tells which; none if that does not help."""
-        if len(self._groups(nodes)) <= MAX_CHOICES:
-            return []
-        for inside in self._conditions.splits(of):
-            halves: list[Version] = []
-            for half in (inside, of & ~inside):
-                node = self._blended([Version(v.node, v.of & half) for v in nodes if v.of & half], half, line)
-                if node is not None and _choices(node) <= MAX_CHOICES:
-                    halves.append(Version(node, half))
-            if len(halves) == MAX_CHOICES:
-                return halves
-        return []
 
     def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
         """The items of a row, after the comments that stand outside of the ``#if`` that the statement stands in."""
@@ -163,7 +143,7 @@ class Merger:
 
     def _blended(self, versions: Sequence[Version], among: Set, line: int) -> Node | None:
         """One expression for all versions, with a choice where they differ; None where that would be too much."""
-        groups = self._groups(self._joiner.level(versions))
+        groups = self._groups(versions)
         if len(groups) == 1:
             return groups[0].node
         if len({form(group.node) for group in groups}) == 1 and not isinstance(groups[0].node, Atom):
@@ -276,7 +256,7 @@ class Merger:
                 if _is_barrier(items[end].statement) and not safe:
                     break
                 end += 1
-            choices[chosen] = _whole_rows(items, place, end)
+            choices[chosen] = end
 
         arms = {arm.holds & among for arm in self._conditions.arms(line)}
 
@@ -288,26 +268,6 @@ class Merger:
             return 0, place
         best = min(choices, key=rank)
         return best, choices[best]
-
-
-def _said_once(items: Iterable[_Item]) -> Iterator[_Item]:
-    """The items without the comments that stand there already: of each variant, after its own last statement."""
-    seen: dict[tuple[str, ...], Set] = {}
-    for item in items:
-        if item.statement.node is None and not item.statement.before:
-            of = item.of & ~seen.get(item.statement.above, 0)
-            seen[item.statement.above] = seen.get(item.statement.above, 0) | of
-            if not of:
-                continue
-        yield item
-
-
-def _whole_rows(items: Sequence[_Item], place: int, end: int) -> int:
-    """The end of what an ``if`` holds, less the items of a row that has more of them after it."""
-    whole = end
-    while place < whole < len(items) and items[whole].row == items[whole - 1].row:
-        whole -= 1
-    return whole if whole > place else end
 
 
 def _union(sets: Iterable[Set]) -> Set:
