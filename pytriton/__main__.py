@@ -21,12 +21,9 @@ from pytriton.lang.preprocess.defines import given_options
 from pytriton.lang.tokens import decode
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
-from pytriton.port.about import about
 from pytriton.port.command import add_port, port
-from pytriton.port.derived import derived_kernels
-from pytriton.port.explain import add_explain, explain
-from pytriton.port.help import add_completion, complete, with_examples
-from pytriton.port.jobs.printed import printed_text
+from pytriton.port.commands import about, add_completion, add_explain, complete, explain, with_examples
+from pytriton.port.printed import derived_kernels, printed_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -299,7 +299,7 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
         {"lang/read.py": "from .. import runtime"},
         {"lang/check/kernel.py": "from ...emit.expr import precedence"},
         {"lang/read.py": "from pytriton import translate"},
-        {"runtime/plan.py": "from pytriton.port.parallel import in_parallel"},
+        {"runtime/plan.py": "from pytriton.port.ported import port_texts"},
         {"elsewhere.py": ""},
     ],
     neighbours_import_one_way: [

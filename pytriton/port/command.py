@@ -17,7 +17,6 @@ from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.check import wrong_sites
 from pytriton.port.package.comparison import comparisons
-from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
 from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.output import (
     Files,
@@ -30,6 +29,7 @@ from pytriton.port.package.output import (
     write_new,
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
+from pytriton.port.ported import PortedText, found_texts, port_texts, provable
 from pytriton.port.read.scan import files, root_of
 from pytriton.port.report.entries import count, entries
 from pytriton.port.report.report import write_report
@@ -92,19 +92,18 @@ def port(options: argparse.Namespace) -> int:
     except ProgramError as error:
         return _usage(str(error))
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
-    proved = _proved(texts, root, options)
-    ported = [text for text, _ in proved]
+    ported = _ported(texts, root, options)
     package = port_package(root, ported) if is_package else port_alone(root, ported)
     if provable() and package.files:
         package.problems += wrong_sites(package)
     for problem in package.problems:
         print(problem, file=sys.stderr)
     if options.report is not None:
-        write_report(options.report, root, entries(proved, package, root), package.problems)
+        write_report(options.report, root, entries(ported, package, root), package.problems)
     if not package.files:
         print("no Triton-C was ported" if texts else "no Triton-C was found", file=sys.stderr)
         return 1 if package.problems else 0
-    disproved = any(proof.disproved for _, proofs in proved for proof in proofs)
+    disproved = any(kernel.proof and kernel.proof.wrong for text in ported for kernel in text.kernels)
     return _output(root, package, options, is_package) or int(disproved or bool(package.problems))
 
 
@@ -148,14 +147,14 @@ def _given(pairs: Sequence[str]) -> dict[str, Any]:
     return defines
 
 
-def _proved(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> list[ProvedText]:
+def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> list[PortedText]:
     """The texts, ported and proved; a line is printed for each kernel as soon as it is done."""
     stream = sys.stderr if options.diff else sys.stdout
     names = [shown_path(found.path, root) for found, _ in texts]
-    done: list[ProvedText] = []
+    done: list[PortedText] = []
     if texts and not provable():
         print("Triton is not installed: the kernels are not proved", file=stream)
-    following = proved_texts(texts, _given(options.defines))
+    following = port_texts(texts, _given(options.defines))
     shown = bar("porting", len(names))
     for name in names:
         if shown is not None:
@@ -171,18 +170,17 @@ def _proved(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> li
     return done
 
 
-def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
-    """What is said of a text: a line for each kernel, its notes, and what differs."""
+def _lines(text: PortedText, name: str, root: Path) -> list[str]:
+    """The report of a source: a line for each kernel, its notes, and what differs."""
     lines: list[str] = []
-    for kernel in proved.text.kernels:
+    for kernel in text.kernels:
         old, new = count(kernel.own_text), count(kernel.text)
         head = f"{name}: {kernel.function}: {counted(old, 'line')} -> {new}"
-        proof = next((one for one in proved.proofs if one.kernel is kernel), None)
-        lines.append(f"{head}; {proof.summary()}" if proof else head)
-        lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
-        if proof and proof.wrong:
-            lines.append("    refused, or equal only in bytes, as the compiled code differs:")
-        for difference in proof.wrong if proof else ():
+        lines.append(f"{head}; {kernel.summary()}" if kernel.proof else head)
+        lines += [f"    {note}" for note in remarks(text, kernel, root)]
+        wrong = kernel.proof.wrong if kernel.proof else ()
+        lines += ["    refused, as the compiled code differs:"] * bool(wrong)
+        for difference in wrong:
             lines += [f"    {dict(difference.defines)}", *(f"        {line}" for line in difference.lines)]
     return lines
 

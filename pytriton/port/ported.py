@@ -1,35 +1,47 @@
-"""A text that was found -> its ported kernels, for all define sets that were read in the code or observed in a run.
+"""Files and the launches of a run -> the ported kernels of each source in them.
 
 Input: texts with their launches (read/extract.py) and the launches of a run (run/observations.py). Output: for
 each text its ``PortedText``: the ported kernels, what could not be ported and why. A text with holes cannot be
 translated as it was read: each text that the run made of it is ported in its place. What the run launched and
-nothing read becomes a text of its own.
+reading did not find becomes a text of its own; a launch of some kernels of a file
+(``triton.read(path, kernel_names=...)``) is one of the file's text, with the name of the kernel.
+
+Texts are ported on all processors. Each is translated hundreds of times in pure Python, so threads would not help:
+child processes are forked, which have the texts already, and only results travel back.
 """
 
 from __future__ import annotations
 
+import copyreg
 import itertools
+import multiprocessing
+import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import threading
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
-from pytriton.errors import CompileError
 from pytriton.fold.join import RULES
+from pytriton.legacy.extract import kernels_of, read
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
-from pytriton.port.read.extract import Found
+from pytriton.port.read.extract import Found, extract, text_of_file
 from pytriton.port.run.observations import Observation, completed, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["PortedText", "observed_defines", "observed_texts", "port_text"]
-
 MAX_POINTS: Final = 2400  # of one launch
 
+Seen = tuple[Found, tuple[Observation, ...]]  # a text, and the launches of a run that were of it
 Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
 
 
@@ -45,7 +57,6 @@ class PortedText:
     kernels: tuple[PortedKernel, ...]
     failures: Mapping[str, tuple[Failure, ...]]
     observed: tuple[Observation, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)  # defines of the command line
 
     @property
     def source(self) -> Source:
@@ -53,36 +64,37 @@ class PortedText:
         return Source(self.job.text, self.found.path.name)
 
 
-def port_text(
-    found: Found,
-    given: Mapping[str, Any],
-    observed: Sequence[Observation] = (),
-    rules: Collection[str] = RULES,
-) -> PortedText:
-    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text.
+def provable() -> bool:
+    """Whether kernels can be proved: that needs torch and triton, all else does not."""
+    return find_spec("triton") is not None and find_spec("torch") is not None
 
-    ``rules``: what Triton is trusted to drop where it changes nothing (fold/join.py).
-    """
+
+def port_texts(texts: Sequence[Seen], given: Mapping[str, Any]) -> Iterator[PortedText]:
+    """The kernels of the texts, in their order. ``given`` are defines of the command line."""
+    _work[:] = [lambda seen: port_text(seen[0], seen[1], given), texts]
+    try:
+        for (found, observed), (kernels, failures) in zip(texts, _each(len(texts)), strict=True):
+            yield PortedText(found, gather(found, given), kernels, failures, observed)
+    finally:
+        _work.clear()
+
+
+def port_text(
+    found: Found, observed: Sequence[Observation], given: Mapping[str, Any]
+) -> tuple[tuple[PortedKernel, ...], dict[str, tuple[Failure, ...]]]:
+    """The kernels of a text, proved where Triton is installed, and the failures of the others."""
     job = gather(found, given)
-    if job.problem is not None and not job.uses:
-        return PortedText(found, job, (), {}, tuple(observed), given)
-    translator = _Translator(Source(job.text, found.path.name), any(use.strict for use in job.uses))
-    sets = _sets(job, translator, observed)
-    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
     kernels: dict[str, tuple[PortedKernel, ...]] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
+    if job.problem is not None and not job.uses:
+        return (), failures
+    translations = _OfKernels(Source(job.text, found.path.name), any(use.strict for use in job.uses))
+    sets = _sets(job, translations, observed)
     pending = list(sets)
     while pending:
         name = pending.pop(0)
         try:
-            ported = port_kernel(
-                translator.source,
-                name,
-                sets[name],
-                function=function,
-                translations=translator.of(name),
-                rules=rules,
-            )
+            ported = _proved(found, sets[name], name, translations)
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
@@ -91,7 +103,36 @@ def port_text(
             if other not in sets and other not in kernels:
                 sets[other] = [one for some in sets.values() for one in some]
                 pending.append(other)
-    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed), given)
+    return tuple(itertools.chain(*kernels.values())), failures
+
+
+class _OfKernels(dict[str | None, Translations]):
+    """The translations of one text, by the kernel that a launch names."""
+
+    def __init__(self, source: Source, strict: bool) -> None:
+        super().__init__()
+        self.source = source
+        self._strict = strict
+
+    def __missing__(self, kernel: str | None) -> Translations:
+        self[kernel] = Translations(self.source, Settings(kernel, strict_literals=self._strict))
+        return self[kernel]
+
+
+def _proved(
+    found: Found, sets: Sequence[DefineSet], name: str | None, translations: _OfKernels
+) -> tuple[PortedKernel, ...]:
+    """One kernel of a text; narrowed to what is proved, if that can be. Raises Unportable."""
+    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
+    own = translations[name]
+
+    def ported(rules: Collection[str]) -> tuple[PortedKernel, ...]:
+        return port_kernel(translations.source, name, sets, function=function, translations=own, rules=rules)
+
+    if not provable():
+        return ported(RULES)
+    proved: tuple[PortedKernel, ...] = import_module("pytriton.port.prove").proved_kernels(ported, own)
+    return proved
 
 
 def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
@@ -101,13 +142,13 @@ def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
     yield from sorted({name for translation in translations for name in translation.kernels} - own)
 
 
-def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) -> Sets:
+def _sets(job: Job, translations: _OfKernels, observed: Sequence[Observation]) -> Sets:
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
     for use in job.uses:
         if observed and (not use.line or _guessed(use)):
             continue  # the run has shown what reading could only guess
-        for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
+        for point in itertools.islice(points_of(use, job.text, translations[use.kernel]), MAX_POINTS):
             swept = len(use.points) > 1 or any(len(values) > 1 for values in use.swept.values())
             sets.setdefault(use.kernel, []).append(DefineSet(point, "read", swept))
     for observation in observed:
@@ -115,7 +156,7 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
         swept = len(said["points"]) > 1 or isinstance(said["num_warps"], list)
         for defines in observed_defines(observation):
             sets.setdefault(said["kernel"], []).append(DefineSet(defines, "observed", swept))
-    return _resolved(sets, translator)
+    return _resolved(sets, translations)
 
 
 def _guessed(use: Use) -> bool:
@@ -123,35 +164,14 @@ def _guessed(use: Use) -> bool:
     return use.dark is not None or any(value.kind != "dtype" for value in use.open.values())
 
 
-class _Translator:
-    """The translations of one text, by the kernel that is asked for."""
-
-    def __init__(self, source: Source, strict: bool) -> None:
-        self.source = source
-        self.strict = strict
-        self._of: dict[str | None, Translations] = {}
-
-    def of(self, kernel: str | None) -> Translations:
-        if kernel not in self._of:
-            settings = Settings(kernel, strict_literals=self.strict)
-            self._of[kernel] = Translations(self.source, settings)
-        return self._of[kernel]
-
-    def __call__(
-        self, values: Mapping[str, Any], kernel: str | None, strict: bool
-    ) -> Translation | CompileError:
-        translations = self.of(kernel)
-        return translations(translations.mentioned(values))
-
-
-def _resolved(sets: Sets, translator: _Translator) -> Sets:
+def _resolved(sets: Sets, translations: _OfKernels) -> Sets:
     """The sets that name no kernel, with those that name the first one."""
     named = [name for name in sets if name is not None]
     if None not in sets or not named:
         return sets
     for one in sets[None]:
         values = {name: _first(value) for name, value in one.defines.items()}
-        translation = translator(values, None, False)
+        translation = translations[None](values)
         if isinstance(translation, Translation) and translation.kernel in named:
             sets[translation.kernel] += sets.pop(None)
             break
@@ -176,12 +196,52 @@ def _value(value: Any) -> Any:
     return [_value(item) for item in value] if isinstance(value, list) else value
 
 
-# ---------------------------------------------------------------- what a run adds
+# ---------------------------------------------------------------- the texts of the files and of a run
 
 
-def observed_texts(
-    founds: Sequence[Found], seen: Sequence[Observation], program: str
-) -> Iterator[tuple[Found, tuple[Observation, ...]]]:
+def found_texts(paths: Sequence[Path], root: Path, seen: Sequence[Observation], program: str) -> list[Seen]:
+    """All texts in these files, and those that only a run showed."""
+    founds = list(_merged(found for path in paths for found in extract(path, root)))
+    return list(_observed_texts(founds, list(_of_whole_files(paths, seen)), program))
+
+
+def _merged(founds: Iterable[Found]) -> Iterator[Found]:
+    """Each text once, with the launches of all files; as that of the file that launches it."""
+    groups: dict[str, Found] = {}
+    for found in founds:
+        key = str(found.text).strip()
+        first = groups.setdefault(key, found)
+        if first is not found:
+            groups[key] = kept = min(first, found, key=_rank)
+            other = found if kept is first else first
+            kept.launches = [*kept.launches, *other.launches]
+            kept.holes = kept.holes or other.holes
+    yield from groups.values()
+
+
+def _rank(found: Found) -> bool:
+    """A text that is launched comes before one that is not."""
+    return not found.launches
+
+
+def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Iterator[Observation]:
+    """The launches, with the text of the whole file where only some of its kernels were read."""
+    wholes: dict[str, tuple[str, str]] = {}
+    for path in paths:
+        text = text_of_file(path)
+        if text is not None:
+            for kernel in kernels_of(text):
+                wholes[read(path, [kernel]).strip()] = text, kernel
+    for observation in seen:
+        found = wholes.get(observation.text.strip())
+        if found is None or observation.said["kernel"] is not None:
+            yield observation
+        else:
+            said = {**observation.said, "text": found[0], "kernel": found[1]}
+            yield replace(observation, text=found[0], said=said)
+
+
+def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], program: str) -> Iterator[Seen]:
     """The texts to port, each with the launches that were seen of it; see the head of this file."""
     known: list[Observation] = []
     completed_texts: dict[str, Found] = {}
@@ -207,3 +267,33 @@ def observed_texts(
         [one for one in seen if one not in known and one.text not in made], founds, program
     ):
         yield found, tuple(one for one in seen if one.text == str(found.text))
+
+
+# ---------------------------------------------------------------- on all processors
+
+_work: Final[list[Any]] = []  # the function and the texts, for children to find
+
+
+def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+copyreg.pickle(MappingProxyType, lambda proxy: (_proxy, (dict(proxy),)))  # translations have some
+
+
+def _each(texts: int) -> Iterator[Any]:
+    """The function of each text; here where there is no ``fork``, other threads are running, or one text only."""
+    count = min(texts, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+    forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+    if count < 2 or not forks:
+        yield from map(_one, range(texts))
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside native threads
+        with multiprocessing.get_context("fork").Pool(count) as pool:
+            yield from pool.imap(_one, range(texts), chunksize=1)
+
+
+def _one(number: int) -> Any:
+    function, texts = _work
+    return function(texts[number])

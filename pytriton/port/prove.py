@@ -1,4 +1,9 @@
-"""Proof that a folded kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
+"""Proof that a ported kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
+
+Input: a ported kernel and the translations of its source. Output: the kernel with its ``Proof``, accepting only
+what was confirmed: its define sets, a sample of unseen sizes, and a sample with programs in groups are compiled and
+compared. Where something differs, the kernel is folded again without trusting Triton to drop this or that, and
+the attempt with the fewest differences is kept.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
 locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
@@ -10,23 +15,35 @@ from __future__ import annotations
 
 import difflib
 import linecache
+import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeVar
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
-from pytriton.fold.fold import Folded, fold
+from pytriton.errors import CompileError
+from pytriton.fold.fold import Folded
 from pytriton.fold.groups import GROUP
 from pytriton.fold.join import RULES
-from pytriton.fold.variants import Defines, Variant
+from pytriton.fold.variants import Variant, number
+from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
 from pytriton.pipeline import Parameter
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import Compared, Difference, PortedKernel, Proof
 from pytriton.runtime.compile.specialize import signature_type
 
-__all__ = ["Difference", "Proof", "differences", "proved", "ttir"]
+Made = TypeVar("Made")
+
+MAX_PROVED: Final = 600  # pairs of a folded text and a translation, of one kernel
+MAX_UNSEEN: Final = 8
+MAX_GROUPED: Final = 16  # of those that are proved in groups, too
+MAX_TRIES: Final = 200  # to find them
+_UNSEEN: Final = (16, 32, 48, 64, 80, 96, 100, 128, 160, 256, 512, 640, 1000, 1024, 2048)
 
 TARGET: Final = GPUTarget("cuda", 90, 32)
 MAX_DIFFERENCES: Final = 20  # lines shown of a variant that differs
@@ -45,36 +62,93 @@ _PURE: Final = re.compile(
 )
 
 
-class Difference(NamedTuple):
-    """A define set for which the folded kernel is another program, or cannot be compiled."""
-
-    defines: Defines
-    lines: tuple[str, ...]
-
-
-class Proof(NamedTuple):
-    """A folded kernel, and the variants for which it is not proved."""
-
-    folded: Folded
-    differences: tuple[Difference, ...]
-
-
-def proved(text: str, variants: Sequence[Variant], function: str | None = None) -> Proof:
-    """The folded kernel, with as few conditions as the proof allows.
-
-    Where something differs, it is folded again without trusting Triton to drop this or that; of several attempts
-    the one with the fewest differences is taken. Raises Unfoldable.
-    """
-    best: Proof | None = None
-    for rules in (RULES, *(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
-        folded = fold(text, variants, function, rules)
-        attempt = Proof(folded, tuple(differences(folded, variants)))
-        if best is None or len(attempt.differences) < len(best.differences):
-            best = attempt
-        if not best.differences:
+def fewest_differences(
+    made: Callable[[Collection[str]], Made], differing: Callable[[Made], Sequence[Difference]]
+) -> Made:
+    """What is ``made`` with all rules, all but one or none (fold/join.py): that with the fewest differences."""
+    best = made(RULES)
+    for rules in (*(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
+        if not differing(best):
             break
-    assert best is not None
+        best = min(best, made(rules), key=lambda one: len(differing(one)))
     return best
+
+
+def proved_kernels(
+    ported: Callable[[Collection[str]], Sequence[PortedKernel]], translations: Translations
+) -> tuple[PortedKernel, ...]:
+    """The kernels that ``ported`` makes with some rules, with their proofs. Raises what it raises."""
+
+    def made(rules: Collection[str]) -> tuple[PortedKernel, ...]:
+        return tuple(prove_kernel(kernel, translations) for kernel in ported(rules))
+
+    return fewest_differences(made, lambda kernels: [d for k in kernels if k.proof for d in k.proof.wrong])
+
+
+def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKernel:
+    """The kernel with its proof, for the define sets that it confirms.
+
+    A set is proved where its TTIR is equal, or where what is compiled is literally that of a set that is proved, up
+    to the values of free constexprs. All others, and those beyond ``MAX_PROVED``, are refused with all sets of
+    their rows.
+    """
+    seen: dict[object, Difference | None] = {}
+    tried: list[Variant] = []
+    differing: list[Difference] = []
+    refused: list[Mapping[str, Any]] = []
+    for known in sorted(kernel.sets, key=lambda one: one.origins == {"combined"}):
+        (variant,) = _translated([known.defines], translations)
+        key = _key(kernel, variant)
+        if key not in seen and len(seen) >= MAX_PROVED:
+            refused.append(known.defines)
+            continue
+        if key not in seen:
+            seen[key] = next(differences(kernel.folded, [variant]), None)
+        tried.append(variant)
+        difference = seen[key]
+        if difference is not None:
+            differing.append(difference._replace(defines=known.defines))
+    unseen = _translated(islice(_unseen(kernel), MAX_UNSEEN), translations)
+    sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
+    grouped = _translated((variant.defines for variant in sample), translations.in_groups(GROUP_SIZE))
+    proof = Proof(
+        Compared(len(tried), tuple(differing)),
+        Compared(len(unseen), tuple(differences(kernel.folded, unseen))),
+        Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE))),
+    )
+    refused += [difference.defines for difference in proof.wrong]
+    return replace(kernel.without(refused) if refused else kernel, proof=proof)
+
+
+def _key(kernel: PortedKernel, variant: Variant) -> object:
+    """What is equal for define sets that are proved together: both texts, and the types of the parameters."""
+    types = tuple(
+        (p.identifier, str(p.type), p.multiple_of, p.aligned) for p in variant.translation.parameters
+    )
+    return kernel.folded.specialised(variant.defines), variant.translation.text, types
+
+
+def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -> list[Variant]:
+    made = [(defines, translations(defines)) for defines in sets]
+    return [Variant(defines, one) for defines, one in made if not isinstance(one, CompileError)]
+
+
+def _unseen(kernel: PortedKernel) -> Iterator[Mapping[str, Any]]:
+    """Accepted define sets, with sizes of blocks that none of the known sets has."""
+    chance = random.Random(kernel.function)
+    known = [one.defines for one in kernel.sets]
+    sizes = [name for name in kernel.folded.constexprs if name not in kernel.folded.flags | kernel.switches]
+    sizes = [name for name in sizes if all(isinstance(number(d.get(name)), int) for d in known)]
+    seen = [{name: number(defines.get(name)) for name in sizes} for defines in known]
+    for _ in range(MAX_TRIES if sizes else 0):
+        defines = {**chance.choice(known), chance.choice(sizes): chance.choice(_UNSEEN)}
+        here = {name: number(defines[name]) for name in sizes}
+        if here not in seen and kernel.refusal(defines) is None:
+            seen.append(here)
+            yield defines
+
+
+# ---------------------------------------------------------------- comparing TTIR
 
 
 def differences(

@@ -10,7 +10,7 @@ import pytest
 
 import pytriton
 from pytriton.errors import CompileError
-from pytriton.port.jobs.printed import printed_text
+from pytriton.port.printed import printed_text
 from tests.errors.cases import CASES
 
 # By case: what its help says, what is replaced in the program, and by what.

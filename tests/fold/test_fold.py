@@ -12,20 +12,21 @@ import itertools
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from pytriton.fold.fold import fold
+from pytriton.fold.fold import Folded, fold
 from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.probe import settled
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.prove import Proof, differences, proved
+from pytriton.port.kernels import Difference
+from pytriton.port.prove import differences, fewest_differences
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.legacy.modules import PACKAGES
@@ -91,9 +92,18 @@ def variant(name: str, defines: Mapping[str, object]) -> Variant:
     return Variant(defines, translation)
 
 
+class Proof(NamedTuple):
+    folded: Folded
+    differences: tuple[Difference, ...]
+
+
 @cache
 def proof(name: str) -> Proof:
-    found = proved(text_of(name), variants(name))
+    def made(rules: Collection[str]) -> Proof:
+        folded = fold(text_of(name), variants(name), None, rules)
+        return Proof(folded, tuple(differences(folded, variants(name))))
+
+    found = fewest_differences(made, lambda one: one.differences)
     settled(found.folded.known, variants(name), translations(name))
     return found
 

@@ -26,8 +26,7 @@ from pytriton.port.kernels import DefineSet, PortedKernel, Unportable, port_kern
 from pytriton.port.package.imports import Uses
 from pytriton.port.package.launcher import launcher
 from pytriton.port.package.modules import Entry, module
-from pytriton.port.proof import prove_kernel
-from pytriton.port.prove import differences
+from pytriton.port.prove import differences, prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -198,9 +197,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     except Unportable:
         return 0, 0, 0
     if seed % 4 == 0:
-        kernels = tuple(
-            prove_kernel(one, Translations(one.source, Settings(one.kernel))).kernel for one in kernels
-        )
+        kernels = tuple(prove_kernel(one, Translations(one.source, Settings(one.kernel))) for one in kernels)
     sources = [source_of(kernel) for kernel in kernels]
     accepted = possible = 0
     for defines in every:

@@ -14,8 +14,8 @@ from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant, number
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import Constexpr, DefineSet, PortedKernel, Unportable, port_kernel
-from pytriton.port.package.serves import flags_of
+from pytriton.port.kernels import DefineSet, PortedKernel, Unportable, port_kernel
+from pytriton.port.package.serves import flags_of, serves
 from pytriton.port.prove import differences
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -47,18 +47,12 @@ def scale() -> PortedKernel:
 
 
 def test_parameters(scale: PortedKernel) -> None:
-    x, y, a, n = scale.parameters
-    assert (x.pointer, x.element, x.element_define) == (True, None, "TYPE")
-    assert (y.pointer, y.element, y.element_define) == (True, "float32", None)
-    assert (a.pointer, a.element) == (False, "float32")
-    assert (n.pointer, n.element) == (False, "int32")
-    assert scale.reads == ("Y",)
+    assert serves(scale).types == {"X": "TYPE*", "Y": "float*", "a": "float", "n": "int"}
     assert scale.writes == ("X", "Y")
 
 
 def test_constexprs(scale: PortedKernel) -> None:
-    kinds = Constexpr("TN", "number"), Constexpr("ADD", "switch"), Constexpr("ROUNDS", "number")
-    assert scale.constexprs == kinds
+    assert (scale.folded.constexprs, scale.switches) == (("TN", "ADD", "ROUNDS"), {"ADD"})
     assert scale.bind({"TN": "64", "ROUNDS": 1, "TYPE": "half"}) == {"TN": 64, "ADD": False, "ROUNDS": 1}
     for add in (True, False, 0, 1, ""):  # #ifdef holds for all of them
         assert scale.bind({"TN": 64, "ROUNDS": 2, "ADD": add}) == {"TN": 64, "ADD": True, "ROUNDS": 2}

@@ -132,13 +132,10 @@ class Folds:
             self.members, self.apart = self._folded()
             exact = set[str]()
             for folded, variants in self.members:
-                exact |= settled(folded.known, variants, self._translation)
+                exact |= settled(folded.known, variants, self.translations)
             if exact <= self._exact:
                 break
             self._exact |= exact
-
-    def _translation(self, defines: Defines) -> Translation | CompileError:
-        return self.translations(self.translations.mentioned(defines))
 
     def _of_all_texts(self, known: Sequence[Defines]) -> list[Defines]:
         """A define set for each text that the translations have, and the first for what cannot be translated."""
@@ -199,7 +196,7 @@ class Folds:
         return []
 
     def _can_translate(self, defines: Defines) -> bool:
-        return isinstance(self._translation(defines), Translation)
+        return isinstance(self.translations(defines), Translation)
 
     @cached_property
     def _operands(self) -> Mapping[str, frozenset[str]]:

@@ -8,35 +8,30 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.errors import CompileError
 from pytriton.lang.open_defines import only_promises, stands_for_type
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import Use
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
-
-__all__ = ["Translate", "points_of"]
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
 ODD: Final = 96  # no power of two: such blocks are padded, by another text
 SIZES: Final = (ODD, 2048, 3000)
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
-# defines, the kernel's name, strict literals -> what comes of it
-Translate = Callable[[Mapping[str, Any], str | None, bool], Translation | CompileError]
 
-
-def points_of(use: Use, text: str, translator: Translate) -> Iterator[dict[str, Any]]:
+def points_of(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
     """All points of one launch, first values first."""
-    for chosen in _chosen(use, text, translator):
+    for chosen in _chosen(use, text, translations):
         for values in use.points or ({},):
             for row in itertools.product(*use.swept.values()):
                 yield {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
 
 
-def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, Any]]:
+def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
     """Values for the open defines: all types and flags, and one number for the rest."""
     groups: dict[str, list[str]] = {}
     promises = {name: 1 for name in use.open if only_promises(name, text)}
@@ -65,13 +60,13 @@ def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, An
         for name, value in derived.items():
             root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
             chosen[name] = "double" if chosen.get(root) == "double" else "float"
-        base = promises | chosen | _base(use, promises | chosen, numbers, translator)
+        base = promises | chosen | _base(use, promises | chosen, numbers, translations)
         yield base
-        yield from _other_sizes(use, base, numbers, translator)
+        yield from _other_sizes(use, base, numbers, translations)
 
 
 def _other_sizes(
-    use: Use, base: Mapping[str, Any], names: Sequence[str], translator: Translate
+    use: Use, base: Mapping[str, Any], names: Sequence[str], translations: Translations
 ) -> Iterator[dict[str, Any]]:
     """The same with numbers that are large or no powers of two, where that gives another text.
 
@@ -79,14 +74,14 @@ def _other_sizes(
     """
     first = {**(use.points[0] if use.points else {}), **use.fixed}
     first |= {name: values[0] for name, values in use.swept.items()}
-    plain = translator(first | dict(base), use.kernel, use.strict)
+    plain = translations(first | dict(base))
     if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
         return
     changing: list[str] = []
     for name in names:
         seen = {plain.text}
         for number in SIZES:
-            translation = translator(first | {**base, name: number}, use.kernel, use.strict)
+            translation = translations(first | {**base, name: number})
             if isinstance(translation, Translation) and translation.text not in seen:
                 seen.add(translation.text)
                 yield {**base, name: number}
@@ -116,7 +111,9 @@ def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
     return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
 
 
-def _base(use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator: Translate) -> dict[str, Any]:
+def _base(
+    use: Use, chosen: Mapping[str, Any], names: Sequence[str], translations: Translations
+) -> dict[str, Any]:
     """One number for all open ones, with which the text can be translated; the first where none can."""
     if not names:
         return {}
@@ -124,6 +121,6 @@ def _base(use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator:
     config = use.points[0] if use.points else {}
     for number in _BASES:
         values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
-        if isinstance(translator(values, use.kernel, use.strict), Translation):
+        if isinstance(translations(values), Translation):
             return dict.fromkeys(names, number)
     return dict.fromkeys(names, _BASES[0])

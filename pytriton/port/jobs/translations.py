@@ -80,6 +80,8 @@ class Translations:
         }
 
     def __call__(self, defines: Defines) -> Translation | CompileError:
+        """The translation with the defines that the source mentions, or the errors of it."""
+        defines = self.mentioned(defines)
         key = tuple(sorted((name, repr(value)) for name, value in defines.items()))
         if key not in self._made:
             try:

@@ -1,6 +1,5 @@
 """What is written: a whole old package for today's Triton, which needs nothing of ours, or its kernels alone.
 
-gather.py      the texts of a code base and their launches -> ported and proved kernels
 texts.py       where a text is written, and what stands there once it is ported
 serves.py      which defines a kernel is for, and with which parameters
 modules.py     kernels -> modules of the package

@@ -1,7 +1,7 @@
 """Drives a written package: what it launches for each text and each define set is the kernel of that very text.
 
 Input: the files of a package and its ``Site``s: where its code names a text, and the functions that the text became
-(proved by proof.py). The files are written into a temporary folder, and a process without pytriton imports them and
+(proved by prove.py). The files are written into a temporary folder, and a process without pytriton imports them and
 looks up every site as the package's code would (templates/port_check.py.j2). Output: a note for each site where the
 function, a helper, a constexpr or the type of a parameter is not that of the proved kernel.
 """
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytriton.emit.templates import render
-from pytriton.lang.tree.types import PointerType
+from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.port.jobs.translations import Defines
-from pytriton.port.kernels import PortedKernel, element
+from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note
 from pytriton.port.package.output import write_new
 from pytriton.port.package.package import Package
@@ -72,10 +72,17 @@ def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], wr
     for variant in kernel.variants:
         if variant.defines == defines:
             parameters = variant.translation.parameters
-            types |= {p.identifier: element(p) + "*" * isinstance(p.type, PointerType) for p in parameters}
+            types |= {p.identifier: _type(p.type) for p in parameters}
             if types != answer["types"]:
                 return f"the parameters are {answer['types']}, not {types}"
     return None
+
+
+def _type(type_: ScalarType | PointerType) -> str:
+    """As a ``Source`` has it; a pointer to pointers holds addresses."""
+    pointed = type_.element if isinstance(type_, PointerType) else type_
+    element = pointed.triton if isinstance(pointed, ScalarType) else "int64"
+    return element + "*" * isinstance(type_, PointerType)
 
 
 class _Function(NamedTuple):

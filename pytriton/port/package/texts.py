@@ -23,11 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pytriton.errors import CompileError, Report
-from pytriton.lang.tokens import decode
-from pytriton.port.read.extract import looks_like
+from pytriton.port.read.extract import looks_like, text_of_file
 
-__all__ = ["Place", "Places", "Position", "Template", "strings_of", "text_of_file"]
+__all__ = ["Place", "Places", "Position", "Template", "strings_of"]
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
@@ -216,17 +214,6 @@ def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
         match node:
             case ast.JoinedStr() | ast.Constant(value=str()) if id(node) not in inside:
                 yield node
-
-
-def text_of_file(path: Path) -> str | None:
-    """The text of a file that may be Triton-C; None for any other."""
-    if path.suffix == ".py":
-        return None
-    try:
-        text = decode(path.read_bytes(), str(path), Report()).text
-    except CompileError:
-        return None
-    return text if looks_like(text) or re.search(r"^\s*#\s*define\b", text, re.MULTILINE) else None
 
 
 def _replaced(tree: ast.Module) -> Iterator[str]:

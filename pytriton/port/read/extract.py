@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pytriton.errors import CompileError, Report
+from pytriton.lang.tokens import decode
 from pytriton.port.read.interpret import follow
 from pytriton.port.read.values import Launch, Traced, Unknown, traced
-
-__all__ = ["Found", "extract", "looks_like"]
 
 
 @dataclass(eq=False)
@@ -44,6 +44,17 @@ _CUDA: Final = re.compile(r"\b(threadIdx|blockIdx|blockDim|__syncthreads|__share
 def looks_like(text: str) -> bool:
     """Whether a text is Triton-C: it declares a kernel, and has a mark that C and CUDA lack."""
     return bool(_KERNEL.search(text) and _MARKS.search(text) and not _CUDA.search(text))
+
+
+def text_of_file(path: Path) -> str | None:
+    """The text of a file that may be Triton-C; None for any other."""
+    if path.suffix == ".py":
+        return None
+    try:
+        text = decode(path.read_bytes(), str(path), Report()).text
+    except CompileError:
+        return None
+    return text if looks_like(text) or re.search(r"^\s*#\s*define\b", text, re.MULTILINE) else None
 
 
 def extract(path: Path, root: Path) -> list[Found]:

@@ -1,8 +1,8 @@
 """The report of each kernel: its grade, its notes, its define sets with how each was found and proved.
 
-ported        every known define set is proved: the same program (TTIR), or the same bytes on random memory
+ported        every known define set is proved: the same program (TTIR)
 with notes    no difference is known, and there are notes
-needs person  some define set computes something else, or Triton refuses it
+needs person  some define set is another program, or Triton refuses it
 """
 
 from __future__ import annotations
@@ -12,18 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytriton.fold.variants import number
-from pytriton.port.kernels import Known, PortedKernel
+from pytriton.port.kernels import PortedKernel, Proof
 from pytriton.port.notes import Note, first_line, launches, position, remarks
-from pytriton.port.package.gather import ProvedText
 from pytriton.port.package.modules import named
 from pytriton.port.package.package import Package, Placed
 from pytriton.port.ported import PortedText
-
-if TYPE_CHECKING:
-    from pytriton.port.proof import ProvedKernel
 
 __all__ = ["Entry", "Grade", "Row", "Sets", "count", "declaration_line", "entries", "rows"]
 
@@ -74,27 +70,27 @@ class Entry(NamedTuple):
     new: str
 
 
-def entries(proved: Sequence[ProvedText], package: Package, root: Path) -> list[Entry]:
+def entries(texts: Sequence[PortedText], package: Package, root: Path) -> list[Entry]:
     """All functions of the port."""
     placed = {id(one.kernel): one for one in package.placed}
     return [
         _entry(text, placed[id(kernel)], package, root)
-        for text in proved
-        for kernel in text.text.kernels
+        for text in texts
+        for kernel in text.kernels
         if id(kernel) in placed
     ]
 
 
-def _entry(proved: ProvedText, placed: Placed, package: Package, root: Path) -> Entry:
-    text, numbers, kernel = proved.text, tuple(_numbers(proved.text)), placed.kernel
+def _entry(text: PortedText, placed: Placed, package: Package, root: Path) -> Entry:
+    numbers, kernel = tuple(_numbers(text)), placed.kernel
     written = (package.files[placed.module] or b"").decode()
     function = named(kernel.text.rstrip("\n").rpartition("\n\n\n")[2], placed.function)
     first = written[: written.find(function)].count("\n") + 1
     declared = declaration_line(kernel)
     line = numbers[declared - 1] if declared else first_line(text.found)
-    proof = next((one for one in proved.proofs if one.kernel is kernel), None)
+    proof = kernel.proof
     notes = tuple(remarks(text, kernel, root))
-    grade = Grade.PERSON if proof and proof.disproved else Grade.NOTES if notes or not proof else Grade.PORTED
+    grade = Grade.PERSON if proof and proof.wrong else Grade.NOTES if notes or not proof else Grade.PORTED
     old = kernel.own_text
     return Entry(
         placed.function,
@@ -106,8 +102,8 @@ def _entry(proved: ProvedText, placed: Placed, package: Package, root: Path) -> 
         numbers,
         notes,
         tuple(launches(text, root)),
-        tuple(_sets(kernel, proof)),
-        proof.summary() if proof else "not proved",
+        tuple(_sets(kernel)),
+        kernel.summary(),
         tuple(_differences(proof)),
         old,
         kernel.text,
@@ -150,21 +146,22 @@ def _numbers(text: PortedText) -> Iterator[int]:
         start += len(line) + 1
 
 
-def _differences(proof: ProvedKernel | None) -> Iterator[str]:
+def _differences(proof: Proof | None) -> Iterator[str]:
     for difference in proof.wrong if proof else ():
         yield f"{dict(difference.defines)}"
         yield from (f"    {line}" for line in difference.lines)
 
 
-def _sets(kernel: PortedKernel, proof: ProvedKernel | None) -> Iterator[Sets]:
+def _sets(kernel: PortedKernel) -> Iterator[Sets]:
     """The known define sets, those that differ in numbers alone together."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for known in kernel.sets:
         fixed = tuple((name, repr(value)) for name, value in known.defines.items() if not _is_number(value))
-        key = fixed, tuple(sorted(known.origins)), _proof(known, proof)
+        key = fixed, tuple(sorted(known.origins))
         groups.setdefault(key, []).append(known.defines)
     names = dict.fromkeys(name for known in kernel.sets for name in known.defines)
-    for (_, origins, how), members in groups.items():
+    how = "TTIR" if kernel.proof else "not tried"
+    for (_, origins), members in groups.items():
         values = {name: tuple(_values(name, members)) for name in names}
         yield Sets(len(members), values, ", ".join(origins), how)
 
@@ -178,12 +175,3 @@ def _values(name: str, members: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _is_number(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(number(value), int | float)
-
-
-def _proof(known: Known, proof: ProvedKernel | None) -> str:
-    """How a define set was proved."""
-    if proof is None:
-        return "not tried"
-    if any(found.defines == known.defines for found in proof.unequal):
-        return "differs"
-    return "bytes" if any(found.defines == known.defines for found in proof.differing) else "TTIR"

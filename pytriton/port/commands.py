@@ -1,15 +1,22 @@
-"""What ``--help`` of each command says below its options, and completion of the command line in a shell."""
+"""Small commands (``info``, ``explain``, ``completion``), and the examples below the ``--help`` of all commands.
+
+``explain`` prints docs/errors/TC302.md: a wheel holds these pages inside the package, a checkout in ``docs``.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.metadata
+import platform
+import re
+import shutil
 import sys
-from importlib import import_module
+import textwrap
+from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["add_completion", "complete", "with_examples"]
-
-# Of each command: examples, and what its exit status means.
+# The examples of each command, and what its exit status means.
 _BELOW: Final = {
     "translate": (
         (
@@ -58,7 +65,6 @@ _BELOW: Final = {
     ),
 }
 
-
 _FILES: Final = {"FILE", "OUT", "DIR", "PATH", "SCRIPT"}  # arguments that are files or folders
 
 
@@ -80,7 +86,7 @@ def add_completion(commands: Any) -> None:
 def complete(parser: argparse.ArgumentParser, shell: str) -> int:
     """Print the script for a shell: 0, or 2 without shtab, which writes it."""
     try:
-        shtab = import_module("shtab")
+        shtab = importlib.import_module("shtab")
     except ModuleNotFoundError:
         print("pytriton completion: error: it needs shtab: pip install shtab", file=sys.stderr)
         return 2
@@ -91,3 +97,75 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
                 action.complete = shtab.FILE
     print(shtab.complete(parser, shell))
     return 0
+
+
+_LIBRARIES = ("torch", "triton", "numpy", "lark", "jinja2")
+_COMPILERS = ("cc", "gcc", "clang", "ptxas", "nvcc")
+
+
+def about(version: str) -> str:
+    """Versions (pytriton's is given), the device, the cache directory and the compilers, a line each."""
+    rows = {
+        "pytriton": version,
+        "Python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    rows |= {library: _version(library) for library in _LIBRARIES}
+    if "not installed" not in (rows["torch"], rows["triton"]):
+        rows |= importlib.import_module("pytriton.runtime.compile.compiler").rows()
+    rows["compilers"] = ", ".join(name for name in _COMPILERS if shutil.which(name)) or "none"
+    rows["executable"] = sys.executable
+    width = max(map(len, rows))
+    return "\n".join(f"{name:{width}}  {value}" for name, value in rows.items())
+
+
+def _version(library: str) -> str:
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def add_explain(commands: Any) -> None:
+    """Add the command to an argparse object."""
+    command = commands.add_parser("explain", help="cause and cure of a diagnostic, with an example")
+    command.add_argument(
+        "code", nargs="?", metavar="CODE", help="for example TC302: the code in brackets after each message"
+    )
+    command.add_argument("--list", action="store_true", help="all codes, each with its cause")
+
+
+def explain(options: argparse.Namespace) -> int:
+    """Print one page: 0, or 2 for a code that does not exist."""
+    known = pages()
+    if options.list:
+        for code, path in known.items():
+            print(f"{code}  {_cause(path)}")
+        return 0
+    if options.code is None:
+        print("pytriton explain: error: give a code, or --list", file=sys.stderr)
+        return 2
+    code = options.code.strip().strip("[]").upper()
+    if re.fullmatch(r"\d{3}", code):
+        code = f"TC{code}"
+    if code in known:
+        sys.stdout.write(known[code].read_text(encoding="utf-8"))
+        return 0
+    message = f"there is no code '{options.code}'; --list shows all"
+    print(f"pytriton explain: error: {message}", file=sys.stderr)
+    return 2
+
+
+def _cause(path: Path) -> str:
+    """The cause that a page gives, in a line."""
+    found = re.search(r"\*\*Cause\.\*\* (.*)", path.read_text(encoding="utf-8"))
+    return textwrap.shorten(found[1], 100) if found is not None else ""
+
+
+def pages() -> dict[str, Path]:
+    """The pages by their codes."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "explanations", package.parent / "docs" / "errors"):
+        if folder.is_dir():
+            return {path.stem: path for path in sorted(folder.glob("TC*.md"))}
+    return {}
