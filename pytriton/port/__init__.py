@@ -5,10 +5,11 @@ read/           which files; their texts; for Python, the code around a text, fo
 run/            what only a run of the program shows (``--run``)
 jobs/           texts and launches -> the define sets of each text, and its translations
 ported.py       a text and its define sets -> its kernels, one function each (kernels.py)
-proof.py        each define set: the same program (prove.py) or the same bytes (equivalence.py, watch.py)
+prove.py        each define set is the same program; what is not is refused
 package/        kernels -> what is written: modules, the launcher module, edited Python files, tests
-report/         kernels -> a page with old and new side by side, or JSON
+report.py       kernels -> a page with old and new side by side, or JSON
 notes.py        what a person should know of a text, with positions
-parallel.py     the same work on many texts, on all processors
-explain.py      ``python -m pytriton explain``: the page of a diagnostic; about.py is ``info``
+equivalence.py  old source and ported module on the same random memory, for generated tests (watch.py)
+printed.py      the source in a Python file, for the commands ``translate`` and ``gradient``
+commands.py     the commands ``info``, ``explain`` and ``completion``
 """

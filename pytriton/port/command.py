@@ -17,7 +17,7 @@ from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.check import wrong_sites
 from pytriton.port.package.comparison import comparisons
-from pytriton.port.package.imports import LAUNCHER
+from pytriton.port.package.edits import LAUNCHER
 from pytriton.port.package.output import (
     Files,
     diff,
@@ -31,12 +31,9 @@ from pytriton.port.package.output import (
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
 from pytriton.port.ported import PortedText, found_texts, port_texts, provable
 from pytriton.port.read.scan import files, root_of
-from pytriton.port.report.entries import count, entries
-from pytriton.port.report.report import write_report
+from pytriton.port.report import count, entries, write_report
 from pytriton.port.run.observations import ProgramError, observe
 from pytriton.progress import bar
-
-__all__ = ["add_port", "port"]
 
 MAX_SHOWN: Final = 3  # names of files in a message
 

@@ -19,8 +19,6 @@ from pytriton.port.ported import PortedText
 from pytriton.port.read.extract import Found
 from pytriton.source import Source, Span
 
-__all__ = ["Note", "launches", "position", "reasons", "remarks", "shown_path"]
-
 _UNKNOWN_NAMES: Final = ("TC203", "TC301", "TC305", "TC201")  # which a define may stand for
 MAX_DIAGNOSTICS: Final = 3
 

@@ -22,8 +22,6 @@ import torch
 
 from pytriton.compat.interpreter_names import InterpreterBuilder
 
-__all__ = ["Arena", "Watch"]
-
 
 @dataclass(frozen=True, eq=False)
 class Arena:

@@ -23,7 +23,7 @@ from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation, translate
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, Unportable, port_kernel
-from pytriton.port.package.imports import Uses
+from pytriton.port.package.edits import Uses
 from pytriton.port.package.launcher import launcher
 from pytriton.port.package.modules import Entry, module
 from pytriton.port.prove import differences, prove_kernel

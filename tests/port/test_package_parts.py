@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.package.edits import Name, edited
-from pytriton.port.package.imports import Uses, uses_of
+from pytriton.port.package.edits import Name, Uses, edited, uses_of
 from pytriton.port.package.launcher import NAMES, TESTING, launcher, module_of_tests
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.texts import Places

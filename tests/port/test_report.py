@@ -17,7 +17,7 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.report.entries import declaration_line, rows
+from pytriton.port.report import declaration_line, rows
 from pytriton.source import Source
 
 ROOT = Path(__file__).parents[2]

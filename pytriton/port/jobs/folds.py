@@ -7,6 +7,7 @@ result stays one function. After each fold, what is known of it is settled with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,18 +19,17 @@ from pytriton.fold.known import Known
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.likeness import is_near, is_same
-from pytriton.port.jobs.operands import operands
 from pytriton.port.jobs.probe import settled
 from pytriton.port.jobs.translations import Defines, Translations
-from pytriton.port.jobs.wider import TYPES, combined, resized, retyped
-
-__all__ = ["Failure", "Folds", "Unportable"]
+from pytriton.port.jobs.wider import TYPES, combined, operands, resized, retyped
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_SIZES: Final = 8  # that are tried one by one
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
+MAX_CHANGED: Final = 8  # lines of a kernel
+_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
+_OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,23 @@ class Folds:
             one = self.members[0][0]
             self._fold()
             other = self.members[0][0]
-            fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
+            fits = (not same or _is_same(one, other)) and (not few or _is_near(one, other))
             if len(self.members) == 1 and fits and self._exact == before[3]:
                 return [variant.defines for variant in self.variants[count:]]
         self.variants, self.members, self.apart, self._exact = before
         return []
+
+
+def _is_same(one: Folded, other: Folded) -> bool:
+    """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
+    return _without_types(one.text) == _without_types(other.text)
+
+
+def _is_near(one: Folded, other: Folded) -> bool:
+    """Whether few lines of the other kernel are not in the first."""
+    return len(set(other.text.splitlines()) - set(one.text.splitlines())) <= MAX_CHANGED
+
+
+def _without_types(text: str) -> str:
+    bare = _OF_TYPES.sub("", _NOTE.sub(r"\1", text))
+    return re.sub(r"[\s()]+", "", bare).replace(",", "")

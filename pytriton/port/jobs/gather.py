@@ -28,8 +28,6 @@ from pytriton.port.read.values import (
 )
 from pytriton.source import Source
 
-__all__ = ["WORDS", "Job", "Use", "gather", "plain"]
-
 # torch dtype -> its word in Triton-C
 WORDS: Final = {type_.torch: type_.name for type_ in SCALARS}
 

@@ -20,8 +20,6 @@ from pytriton.fold.known import LARGEST, Known
 from pytriton.fold.variants import Defines, Variant, number
 from pytriton.pipeline import Translation
 
-__all__ = ["settled"]
-
 MAX_WHOLE: Final = 4  # variants that are translated with all other numbers
 MIN_DRAWN: Final = 3  # other numbers of each other variant
 MAX_DRAWN: Final = 16  # define sets with random numbers

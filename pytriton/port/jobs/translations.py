@@ -15,8 +15,6 @@ from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Defines", "Translations", "normal", "products"]
-
 Defines = Mapping[str, Any]
 
 MAX_POINTS: Final = 100_000  # of one sweep that are looked at

@@ -11,12 +11,11 @@ A folded kernel accepts what it was folded from, and nothing else (fold/known.py
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.fold.known import Known
-
-__all__ = ["SIZES", "TYPES", "combined", "key_of", "resized", "retyped"]
 
 Defines = Mapping[str, Any]
 
@@ -26,6 +25,14 @@ MAX_RESIZED: Final = 2  # sets whose numbers are changed
 MAX_VISITED: Final = 1500  # combinations that are looked at
 # that may change the answer to a question
 SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
+
+_DROPPED: Final = re.compile(
+    r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
+)
+_HEADER: Final = re.compile(r"__global__[^{]*\{")
+_ASSIGNED: Final = re.compile(r"^(.*?)(\w+)\s*(?:\[[^\]]*\]\s*)?[-+*/%|&]?=(?!=)(.*)$", re.DOTALL)
+_STORE: Final = re.compile(r"(?:^|\)|\belse)\s*\*")  # not ``float *p = ...``
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def key_of(defines: Defines) -> tuple[tuple[str, str], ...]:
@@ -43,7 +50,7 @@ def combined(
 ) -> list[dict[str, Any]]:
     """Combinations of what is in the sets, and of the ``fresh`` flags: at most ``limit``, the nearest first.
 
-    ``operands``: whose layout a text is (operands.py). ``accepts``: whether a set can be translated. What cannot
+    ``operands``: whose layout a text is (``operands``). ``accepts``: whether a set can be translated. What cannot
     is not given, but what is beyond it is looked at.
     """
     groups: dict[object, list[str]] = {}
@@ -143,3 +150,30 @@ def resized(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
             if name in defines and blocks and known.row_of(other) not in rows:
                 proposed.setdefault(known.row_of(other), other)
     return list(proposed.values())
+
+
+def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str]]:
+    """For each name the pointers in whose addresses it is, itself or in a variable that is part of one.
+
+    ``STRIDE_AM`` is in addresses of ``A``. This decides which define sets are tried, never what is proved.
+    """
+    statements = re.split(r"[;{}]", _HEADER.sub("", _DROPPED.sub(" ", text)))
+    values: dict[str, set[str]] = {}  # what a variable is computed from
+    for statement in statements:
+        assigned = _ASSIGNED.match(statement)
+        if assigned is not None and assigned[2] not in pointers and not _STORE.search(assigned[1]):
+            values.setdefault(assigned[2], set()).update(_WORD.findall(assigned[3]))
+    found: dict[str, set[str]] = {}
+    for pointer in pointers:
+        fresh = {
+            w for statement in statements if pointer in (words := _WORD.findall(statement)) for w in words
+        }
+        fresh |= values.get(pointer, set())
+        reached: set[str] = set()
+        while fresh:
+            reached |= fresh
+            parts = set[str]().union(*(values.get(name, set()) for name in fresh - {pointer}))
+            fresh = parts - reached - set(pointers)
+        for name in reached:
+            found.setdefault(name, set()).add(pointer)
+    return {name: frozenset(of) for name, of in found.items()}

@@ -3,8 +3,7 @@
 texts.py       where a text is written, and what stands there once it is ported
 serves.py      which defines a kernel is for, and with which parameters
 modules.py     kernels -> modules of the package
-imports.py     what a Python file takes from triton, and where it takes it from now on
-edits.py       a Python file -> the same with the smallest change
+edits.py       a Python file -> the same with the smallest change; what it takes from triton
 launcher.py    what the package uses of the old Triton -> the module that stands for it
 package.py     the map: a folder -> the files of the ported package, or a folder of kernels
 comparison.py  tests that compare ported kernels with their old texts

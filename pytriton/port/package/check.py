@@ -27,8 +27,6 @@ from pytriton.port.notes import Note
 from pytriton.port.package.output import write_new
 from pytriton.port.package.package import Package
 
-__all__ = ["wrong_sites"]
-
 
 def wrong_sites(package: Package) -> Iterator[Note]:
     """What the written package does otherwise than the texts say: a note for each site."""

@@ -21,8 +21,6 @@ from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.package import Placed
 from pytriton.port.read.scan import MARK
 
-__all__ = ["comparisons"]
-
 MAX_CASES: Final = 8  # of one kernel
 
 

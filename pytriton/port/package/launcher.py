@@ -14,10 +14,8 @@ from typing import Any, Final
 
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
-from pytriton.port.package.imports import Uses
+from pytriton.port.package.edits import Uses
 from pytriton.port.package.serves import flags_of, serves
-
-__all__ = ["NAMES", "PASSED", "TESTING", "launcher", "module_of_tests"]
 
 # What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
 NAMES: Final = frozenset(

@@ -16,11 +16,8 @@ from typing import Any, Final
 from pytriton.fold.tables import Table
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.kernels import PortedKernel
-from pytriton.port.package.edits import Name
-from pytriton.port.package.imports import LAUNCHER
+from pytriton.port.package.edits import LAUNCHER, Name
 from pytriton.port.package.serves import Change, Condition, flags_of, serves
-
-__all__ = ["Entry", "module", "named", "source_name", "table"]
 
 WIDTH: Final = 88  # what ruff format allows a line
 

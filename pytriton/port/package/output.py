@@ -12,8 +12,6 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["diff", "missing", "strange", "uncommitted", "whole", "write_in_place", "write_new"]
-
 Files = Mapping[str, bytes | None]  # by their paths in the package; None for one that leaves
 
 

@@ -18,14 +18,11 @@ from typing import NamedTuple
 
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
-from pytriton.port.package.edits import Name, edited
-from pytriton.port.package.imports import LAUNCHER, MODULES, Uses, uses_of
+from pytriton.port.package.edits import LAUNCHER, MODULES, Name, Uses, edited, uses_of
 from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import Entry, module, source_name, table
 from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
-
-__all__ = ["Package", "Placed", "Site", "Where", "is_ported", "port_alone", "port_package"]
 
 
 class Placed(NamedTuple):

@@ -24,8 +24,6 @@ from pytriton.lang.tree.types import TYPE_WORDS, PointerType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 
-__all__ = ["Change", "Condition", "Serves", "flags_of", "serves"]
-
 
 @dataclass(frozen=True)
 class Condition:

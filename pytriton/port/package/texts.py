@@ -25,8 +25,6 @@ from typing import Final
 
 from pytriton.port.read.extract import looks_like, text_of_file
 
-__all__ = ["Place", "Places", "Position", "Template", "strings_of"]
-
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
 _IN_ORDER: Final = frozenset(("%s", "%d"))  # holes whose values are told by their order alone

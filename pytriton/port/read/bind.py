@@ -14,8 +14,6 @@ from typing import Any
 from pytriton.port.read.frames import Frame
 from pytriton.port.read.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of
 
-__all__ = ["Binder", "closed", "hashed"]
-
 
 class Binder:
     """Assigns values to targets. Values are ``evaluate.py``'s."""

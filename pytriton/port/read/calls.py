@@ -24,8 +24,6 @@ from pytriton.port.read.values import (
     node_of,
 )
 
-__all__ = ["Caller"]
-
 # Functions and methods that give another value each time, or change the object that they belong to.
 _CHANGES: Final = frozenset(
     "next pop popleft popitem read readline input random randint randrange choice append extend insert remove"

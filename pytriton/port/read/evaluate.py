@@ -36,9 +36,6 @@ from pytriton.port.read.values import (
     traced,
 )
 
-__all__ = ["Evaluator", "is_open", "items_of"]
-
-
 _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

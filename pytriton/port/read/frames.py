@@ -14,8 +14,6 @@ from typing import Any, Final
 
 from pytriton.port.read.values import node_of, text_of
 
-__all__ = ["Choices", "Frame", "StopPath", "paths"]
-
 MAX_PATHS: Final = 64
 MAX_RUNS_IN_VAIN: Final = 24
 MAX_STEPS: Final = 60_000

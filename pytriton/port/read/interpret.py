@@ -31,8 +31,6 @@ from pytriton.port.read.values import (
     text_of,
 )
 
-__all__ = ["follow"]
-
 MAX_DEPTH: Final = 12  # of calls
 MAX_ITERATIONS: Final = 256  # of a loop that is unrolled
 _TRITON: Final = ("triton", "pytriton")

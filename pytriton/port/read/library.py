@@ -31,9 +31,6 @@ from pytriton.port.read.values import (
     traced,
 )
 
-__all__ = ["DTYPES", "attribute", "call", "configs", "kernel_object", "unknown_call"]
-
-
 MAX_ELEMENTS: Final = 4096  # of a list that a function makes
 
 DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}

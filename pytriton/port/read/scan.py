@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-__all__ = ["MARK", "SUFFIXES", "files", "root_of"]
-
 SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py")
 
 MARK: Final = "# Ported from Triton-C by pytriton"

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from pytriton.port.read.values import NotKnown, Traced, literal, traced
 
-__all__ = ["add", "format_fields", "interpolate", "join", "method", "spelled"]
-
 MAX_LENGTH: Final = 1 << 20  # characters, as the translator's own limit
 MAX_WIDTH: Final = 4096  # of a padded text
 

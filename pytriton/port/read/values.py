@@ -13,29 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-__all__ = [
-    "FAILURES",
-    "HOLE",
-    "TOO_LONG",
-    "Class",
-    "ConfigPoint",
-    "Dtype",
-    "Filtered",
-    "Function",
-    "Instance",
-    "KernelObject",
-    "Launch",
-    "Library",
-    "NotKnown",
-    "Traced",
-    "Unknown",
-    "leaf",
-    "literal",
-    "node_of",
-    "text_of",
-    "traced",
-]
-
 
 class NotKnown(Exception):
     """What is asked of a value is unknown without running the code."""

@@ -25,8 +25,6 @@ from typing import Any, Final
 from pytriton.port.read.extract import Found
 from pytriton.port.read.values import ConfigPoint, KernelObject, Launch, Traced, leaf, traced
 
-__all__ = ["Observation", "ProgramError", "completed", "observation", "observe", "strangers"]
-
 
 class ProgramError(Exception):
     """The program could not be started, or failed."""

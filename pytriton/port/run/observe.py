@@ -18,8 +18,6 @@ from pytriton.runtime.errors import caller
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 
-__all__ = ["observing"]
-
 
 @contextmanager
 def observing() -> Iterator[list[dict[str, Any]]]:

@@ -15,8 +15,6 @@ from pathlib import Path
 from pytriton.legacy.command import add_arguments, run
 from pytriton.port.run.observe import observing
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the program; its own exit status passes as SystemExit. FILE is written in any case."""

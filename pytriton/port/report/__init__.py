@@ -1,1 +1,0 @@
-"""What came of a port, as a page and as JSON."""
