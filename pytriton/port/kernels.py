@@ -24,7 +24,7 @@ from pytriton.fold.known import Served
 from pytriton.fold.variants import Variant
 from pytriton.legacy.extract import kernels_of, of_kernels
 from pytriton.port.jobs.folds import Failure, Folds, Unportable
-from pytriton.port.jobs.translations import Translations, normal, products
+from pytriton.port.jobs.translations import Translations, key_of, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -250,16 +250,13 @@ def _name(variants: Sequence[Variant]) -> str | None:
 
 def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Known]:
     """Every define set with single values, less the defines that the text does not mention; each once."""
-    origins: dict[tuple[tuple[str, str], ...], set[Origin]] = {}
-    defines: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
+    found: dict[object, tuple[dict[str, Any], set[Origin]]] = {}
     for given in sets:
         for row in products(normal(given.defines)):
             mentioned = translations.mentioned(row)
-            key = tuple(sorted((name, repr(value)) for name, value in mentioned.items()))
-            defines.setdefault(key, mentioned)
-            origins.setdefault(key, set()).add(given.origin)
-    for key, mentioned in defines.items():
-        yield Known(mentioned, frozenset(origins[key]))
+            found.setdefault(key_of(mentioned), (mentioned, set()))[1].add(given.origin)
+    for mentioned, origins in found.values():
+        yield Known(mentioned, frozenset(origins))
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:

@@ -8,7 +8,7 @@ result stays one function. After each fold, what is known of it is settled with 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -49,6 +49,7 @@ class Unportable(Exception):
 
 
 Fold = tuple[Folded, Sequence[Variant]]
+Like = Callable[[Folded, Folded], bool]
 
 
 def _folds(
@@ -168,12 +169,12 @@ class Folds:
         if len(self.members) > 1:
             return added
         sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
-        added += self._try(sizes, few=True) or [
-            d for one in sizes[:MAX_SIZES] for d in self._try([one], few=True)
+        added += self._try(sizes, _is_near) or [
+            d for one in sizes[:MAX_SIZES] for d in self._try([one], _is_near)
         ]
         added += self._combine([])
         for word in TYPES:
-            added += self._try(retyped(self._known, self._defines(), word), same=True)
+            added += self._try(retyped(self._known, self._defines(), word), _is_same)
         added += self._combine(self._fresh())
         return added
 
@@ -211,10 +212,12 @@ class Folds:
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
 
-    def _try(self, proposed: Sequence[Defines], same: bool = False, few: bool = False) -> list[Defines]:
+    def _try(
+        self, proposed: Sequence[Defines], like: Callable[[Folded, Folded], bool] | None = None
+    ) -> list[Defines]:
         """Fold with more define sets, if the result is one function; what was added.
 
-        ``same``: only if no line of it changes but for element types; ``few``: only if few do.
+        ``like``: what the new function must be to the old one.
         """
         if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
             return []
@@ -226,8 +229,8 @@ class Folds:
             one = self.members[0][0]
             self._fold()
             other = self.members[0][0]
-            fits = (not same or _is_same(one, other)) and (not few or _is_near(one, other))
-            if len(self.members) == 1 and fits and self._exact == before[3]:
+            fits = len(self.members) == 1 and (like is None or like(one, other))
+            if fits and self._exact == before[3]:
                 return [variant.defines for variant in self.variants[count:]]
         self.variants, self.members, self.apart, self._exact = before
         return []

@@ -33,6 +33,11 @@ def _plain(value: Any) -> Any:
     return _WORDS.get(str(value), value)
 
 
+def key_of(defines: Defines) -> tuple[tuple[str, str], ...]:
+    """What is equal for equal define sets."""
+    return tuple(sorted((name, repr(value)) for name, value in defines.items() if value is not None))
+
+
 def products(defines: Defines) -> Iterator[dict[str, Any]]:
     """Every point of a sweep, as single values."""
     axes = [value if isinstance(value, tuple) and value else (value,) for value in defines.values()]
@@ -74,13 +79,13 @@ class Translations:
         return {
             name: True if name in self.switches - read else value
             for name, value in defines.items()
-            if name in reached
+            if name in reached and value is not None
         }
 
     def __call__(self, defines: Defines) -> Translation | CompileError:
         """The translation with the defines that the source mentions, or the errors of it."""
         defines = self.mentioned(defines)
-        key = tuple(sorted((name, repr(value)) for name, value in defines.items()))
+        key = key_of(defines)
         if key not in self._made:
             try:
                 self._made[key] = self._translated(defines)

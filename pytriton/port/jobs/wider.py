@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.fold.known import Known
-
-Defines = Mapping[str, Any]
+from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
@@ -33,11 +32,6 @@ _HEADER: Final = re.compile(r"__global__[^{]*\{")
 _ASSIGNED: Final = re.compile(r"^(.*?)(\w+)\s*(?:\[[^\]]*\]\s*)?[-+*/%|&]?=(?!=)(.*)$", re.DOTALL)
 _STORE: Final = re.compile(r"(?:^|\)|\belse)\s*\*")  # not ``float *p = ...``
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-
-
-def key_of(defines: Defines) -> tuple[tuple[str, str], ...]:
-    """What is equal for equal define sets."""
-    return tuple(sorted((name, repr(value)) for name, value in defines.items() if value is not None))
 
 
 def combined(

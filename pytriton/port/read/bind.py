@@ -39,17 +39,23 @@ class Binder:
                 base.names[target.attr] = value
             elif isinstance(base, Unknown):
                 self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript):
-            base = self.value(target.value, frame)
-            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
-            if isinstance(base, dict):
-                base[hashed(key)] = value
-            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
-                base[key] = value
-            elif isinstance(base, list):
-                self.disturbed(base)
-            else:
-                self.changed(target.value, frame)
+        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
+            base, key = place
+            base[key] = value
+
+    def _place(self, target: ast.Subscript, frame: Frame) -> tuple[Any, Any] | None:
+        """The dict or list and the key of an entry that is written to; None, noted as a change, if unknown."""
+        base = self.value(target.value, frame)
+        key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
+        if isinstance(base, dict):
+            return base, hashed(key)
+        if isinstance(base, list):
+            if isinstance(key, int) and -len(base) <= key < len(base):
+                return base, key
+            self.disturbed(base)
+        else:
+            self.changed(target.value, frame)
+        return None
 
     def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
         """What one of several targets gets; a starred one takes what the others leave."""
@@ -81,17 +87,10 @@ class Binder:
         """``del target``."""
         if isinstance(target, ast.Name):
             frame.names.pop(target.id, None)
-        elif isinstance(target, ast.Subscript):
-            base = self.value(target.value, frame)
-            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
-            if isinstance(base, dict):
-                base.pop(hashed(key), None)
-            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
+            base, key = place
+            if key in base or isinstance(base, list):
                 del base[key]
-            elif isinstance(base, list):
-                self.disturbed(base)
-            else:
-                self.changed(target.value, frame)
 
     def carried(self, body: list[ast.stmt], frame: Frame) -> None:
         """Names that the body of a loop assigns: after unknown iterations they stand for something else."""
