@@ -21,8 +21,6 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 _T = TypeVar("_T")
 
-__all__ = ["dataclass", "replace"]
-
 
 def _record_class(cls: type[_T], eq: bool) -> type[_T]:
     """The class with slots for its annotations, which are its fields after inherited ones; ``eq``: equal where all
