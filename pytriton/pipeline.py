@@ -135,6 +135,7 @@ MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines 
 MAX_NUMBER: Final = 65_535  # of a parameter that is no size, where the module is another for larger ones
 MAX_OTHERS: Final = 24  # other values of one parameter that are tried
 MIN_SIZE: Final = 16  # of tiles that are usual
+_PADDED: Final = "def widen_"
 _SIZES: Final = frozenset(1 << power for power in range(17))
 _INTEGER: Final = re.compile(r"([<>]|[=!]=)?\s*\b(0[xX][0-9a-fA-F]+|[0-9]+)(?=\s*([<>]|[=!]=))?")
 _Again = Callable[[dict[str, object]], "Translation"]
@@ -165,9 +166,26 @@ def _specialised(
             refused = together is None
             fixed |= {key: Digits(values[key]) for key in alone or (() if refused else change)}
     if fixed:
-        return fixed, []
+        return fixed | {key: Digits(values[key]) for key in _tied(made, given, near, fixed, again)}, []
     far = [(key, other) for key, (_, some) in others.items() for other in some]
     return {}, sorted({key for key, other in far if _alike(made, {**given, key: other}, again) is False})
+
+
+def _tied(
+    made: Translation,
+    given: dict[str, object],
+    near: Mapping[str, Sequence[int | float]],
+    fixed: Mapping[str, object],
+    again: _Again,
+) -> set[str]:
+    """The parameters that have to change with a fixed one for the module to be the same: ``TN`` in ``TM <= TN``."""
+    tied: set[str] = set()
+    if fixed.keys() < near.keys():
+        for change in _changes(near):
+            if not fixed.keys().isdisjoint(change) and _alike(made, {**given, **change}, again):
+                rest = {key: {**given, **change, key: given[key]} for key in change if key not in fixed}
+                tied |= {key for key, changed in rest.items() if not _alike(made, changed, again)}
+    return tied
 
 
 def _changes(near: Mapping[str, Sequence[int | float]]) -> Iterator[dict[str, int | float]]:
@@ -182,11 +200,11 @@ def _changes(near: Mapping[str, Sequence[int | float]]) -> Iterator[dict[str, in
 
 
 def _numbers(text: str, values: Mapping[str, int | float]) -> dict[int, bool]:
-    """The integers of a source and its defines; whether a size may be compared with them."""
-    numbers = {value: value >= MIN_SIZE for value in values.values() if isinstance(value, int)}
+    """The integers of a source and its defines; whether they stand beside a comparison."""
+    numbers = {value: False for value in values.values() if isinstance(value, int)}
     for before, digits, after in _INTEGER.findall(text):
         number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)
-        numbers[number] = numbers.get(number, False) or number >= MIN_SIZE or bool(before or after)
+        numbers[number] = numbers.get(number, False) or bool(before or after)
     return numbers
 
 
@@ -199,8 +217,8 @@ def _others(
     if f"next_power_of_2({name})" in made.text:
         return (48, 96, 768), ()
     if f"tl.arange(0, {name})" in made.text:
-        compared = [number for number, size in numbers.items() if size and number > 0]
-        near = {1 << number.bit_length() - step for number in compared for step in (0, 1)}
+        compared = [number for number, compared in numbers.items() if compared or number >= MIN_SIZE]
+        near = {1 << number.bit_length() >> step for number in compared if number > 0 for step in range(3)}
         return sorted({16, 64, 256} | near & _SIZES), ()
     near = {number + step for number in numbers for step in (-1, 0, 1)} | {2 * value, 7 * value, MAX_NUMBER}
     if not 0 < value <= MAX_NUMBER:
@@ -232,9 +250,11 @@ def begun_with(made: Translation, statements: Iterable[tuple[str, Node]]) -> Tra
 
 
 def _alike(made: Translation, given: dict[str, object], again: _Again) -> bool | None:
-    """Whether other values give the same module; None if the source refuses them, unless by an assertion."""
+    """Whether other values give the same module; None if the source refuses them, unless by an assertion, or if
+    ``tl.dot`` does: a product of their sizes would have to be padded."""
     try:
-        return again(given).text == made.text
+        other = again(given).text
+        return None if _PADDED in other and _PADDED not in made.text else other == made.text
     except CompileError as error:
         return None if all(found.code != "TC316" for found in error.diagnostics) else False
 

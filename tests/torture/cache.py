@@ -83,7 +83,7 @@ class Torture:
     """``counts`` is what happened; ``failures`` what must not."""
 
     def __init__(self, root: Path, processes: int, seed: int, edit: tuple[str, str] = ("", "")) -> None:
-        """``edit`` replaces a text in the second version's ``files.py``, which breaks it on purpose."""
+        """``edit`` replaces a text in the second version's ``module_cache.py``, which breaks it on purpose."""
         self.root, self._processes, self._steps = root, processes, 6
         self._random = random.Random(seed)
         self.counts: Counter[str] = Counter()
@@ -97,7 +97,7 @@ class Torture:
         front = other / "pytriton" / "__init__.py"
         text = front.read_text()
         front.write_text(text.replace('__version__ = "', '__version__ = "9.'))
-        files = other / "pytriton" / "runtime" / "compile" / "files.py"
+        files = other / "pytriton" / "runtime" / "compile" / "module_cache.py"
         assert edit[0] in files.read_text()
         files.write_text(files.read_text().replace(*edit) if edit[0] else files.read_text())
         (root / "temporary").mkdir()

@@ -131,6 +131,8 @@ DOT = """void f(float* z, half* x) {
   *(z + m[:, newaxis] * 16 + m[newaxis, :]) = a @ ^a;
 }"""
 
+CAUSAL = text("causal_last_iteration")  # TM is at most TN
+
 
 @pytest.mark.parametrize(
     ("source", "defines", "parameters"),
@@ -142,6 +144,7 @@ DOT = """void f(float* z, half* x) {
         (ADD, {"TILE": 48}, ["TILE"]),
         (DOT, {"K": 8}, []),
         (DOT, {"K": 32}, ["K"]),
+        (CAUSAL, {"TM": 16, "TN": 32}, []),
         ("void f(int* z, int n) { *z = n * LDA; }", {"LDA": 1}, []),
         ("void f(int* z, int n) { *z = n * LDA; }", {"LDA": 8}, ["LDA"]),
         (

@@ -279,7 +279,7 @@ class Again:
 
     def define(self, item: Define) -> None:
         """A definition."""
-        word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
+        word = self._words.get(item.symbol) or self._word(item.symbol)
         if item.symbol in self.held:
             self._words[item.symbol] = word
             self._read(item.symbol)
@@ -306,7 +306,7 @@ class Again:
             if isinstance(item.value, Cast) and _exact(item.value):
                 self.level.values[item.value.operand] = name
 
-    def _word(self, symbol: Symbol, statement: Statement) -> str:
+    def _word(self, symbol: Symbol) -> str:
         for other, word in self._words.items():  # another version of the variable
             if (
                 other.span == symbol.span
@@ -314,7 +314,7 @@ class Again:
                 and element_of(other.type) == element_of(symbol.type)
             ):
                 return word
-        return self.words.type_word(symbol, statement)
+        return self.words.type_word(symbol)
 
     def _has_twin(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)
@@ -335,12 +335,7 @@ class Again:
                 every.append(Carried(self._twinned(each.before), pair[0], pair[1], pair[2], each.counter))
         for each in every:
             before = self._spell(each.before)
-            of = loop.statement.init if isinstance(loop.statement, For) else ()
-            statement = next(
-                (s for s in of if isinstance(s, Declare) and s.symbol.name == each.inside.name), None
-            )
-            word = self._word(each.inside, statement or loop.statement)
-            variable = self.declare(each.inside, word)
+            variable = self.declare(each.inside, self._word(each.inside))
             inner.symbols[each.inside] = self.level.symbols[each.after] = variable
             line = f.declare(variable, before)
             if each.counter:
@@ -386,7 +381,7 @@ class Again:
             if self._has_twin(merge.after):
                 afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
-            word = self._word(after, branch.statement)
+            word = self._word(after)
             self.emit(f.declare(self.declare(after, word), None))
         condition = self._spell(branch.condition)
         blocks: list[list[Statement]] = []

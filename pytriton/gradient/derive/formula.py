@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.typed import NO_COMMENTS, Comments, Expr, Remark, Statement, Symbol
+from pytriton.lang.tree.typed import NO_COMMENTS, Comments, Expr, Statement, Symbol
 from pytriton.lang.tree.types import (
     BFLOAT16,
     BOOL,
@@ -321,21 +321,19 @@ class Words:
         self.types = types
         pointers = [symbol for symbol in parameters if isinstance(symbol.type, PointerType)]
         self.stored: set[str] = set()
-        self.stored = {self.type_word(symbol, Remark(symbol.span)) for symbol in pointers} & types.keys()
+        self.stored = {self.type_word(symbol) for symbol in pointers} & types.keys()
 
     def word(self, element: ElementType) -> str:
         """A type that nobody wrote: ``TYPE`` for half, where tensors are that."""
         defines = [word for word in self.stored if self.types[word] == str(element)]
         return defines[0] if len(defines) == 1 and element in (HALF, BFLOAT16, DOUBLE) else str(element)
 
-    def type_word(self, symbol: Symbol, statement: Statement) -> str:
+    def type_word(self, symbol: Symbol) -> str:
         """``ACC`` of ``ACC x[TN] = ...`` and of a parameter ``ACC *X``, as it was written if that means the same
         in another text.
         """
         own = element_of(symbol.type)
-        text = statement.span.text if isinstance(statement, typed.Declare) else ""
-        text = symbol.declaration if symbol.parameter else text
-        written = re.match(rf"([A-Za-z_][\w ]*?)[\s*]+{symbol.name}\b", text)
+        written = re.match(rf"([A-Za-z_][\w ]*?)[\s*]+{symbol.name}\b", symbol.declaration)
         words = written[1].split() if written else []
         if words and all(word in _WORDS or word in self.types for word in words):
             return " ".join(words)

@@ -143,7 +143,7 @@ class Reversed(Again):
             _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
         load = load.of(element.element, shape)
-        word = self.words.type_word(root, write.statement)
+        word = self.words.type_word(root)
         narrow = self.wide_word(word, element.element) != word
         raw = self.new(f"d{root.name.lower()}", with_element(element.element, shape), word)
         self.emit(f.declare(raw, load))
