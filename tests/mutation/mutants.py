@@ -1,23 +1,12 @@
-"""All mutants, in the order of the stages."""
+"""All mutants that ``python -m tests.mutation`` runs, in the order of the stages."""
 
 from __future__ import annotations
 
 from tests.mutation.mutant import Mutant
-from tests.mutation.of_language import CONVERSIONS, EFFECTS, EMITTER, MASKS, READING
-from tests.mutation.of_packing import PACKING
-from tests.mutation.of_passes import MEMORY, MOVES, PASSES, SCALARS
+from tests.mutation.of_gradient import ELSEWHERE
+from tests.mutation.of_language import LANGUAGE
+from tests.mutation.of_passes import PASSES
 
 __all__ = ["MUTANTS"]
 
-MUTANTS: tuple[Mutant, ...] = (
-    *READING,
-    *EFFECTS,
-    *CONVERSIONS,
-    *MASKS,
-    *PASSES,
-    *PACKING,
-    *SCALARS,
-    *MEMORY,
-    *MOVES,
-    *EMITTER,
-)
+MUTANTS = tuple(Mutant(*row) for row in (*LANGUAGE, *PASSES, *ELSEWHERE))

@@ -32,6 +32,7 @@ _FOLDERS = {
     "pytriton/passes": (_COMPUTED, _FOUND, "tests/passes", *_ORDERED, *_JUDGED, "tests/programs"),
     "pytriton/emit": (*_CONVERTED, "tests/conversions", _COMPUTED, _FOUND, *_JUDGED),
     "pytriton/runtime": ("tests/runtime",),
+    "pytriton/gradient": ("tests/gradient",),
 }
 _FILES = {
     "pytriton/lang/preprocess/expand.py": _PREPROCESSED,

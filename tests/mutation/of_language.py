@@ -1,347 +1,307 @@
-"""Mutants of the front end and of what is printed: preprocessor, conversion rules, masks, emitter."""
+# ruff: noqa: E501
+"""Mutants of the front end and of what is printed: preprocessor, conversion rules, masks, emitter.
+
+Name, place, old, new, what it breaks.
+"""
 
 from __future__ import annotations
 
-from tests.mutation.mutant import Mutant
-
-__all__ = ["CONVERSIONS", "EFFECTS", "EMITTER", "MASKS", "READING"]
-
-
-def _lang(file: str) -> str:
-    return f"pytriton/lang/{file}.py"
-
-
-def _emit(file: str) -> str:
-    return f"pytriton/emit/{file}.py"
-
-
-READING = (
-    Mutant(
+LANGUAGE = (
+    (
         "chains-from-the-right",
-        _lang("grammar"),
+        "lang/grammar:climb",
+        "PRECEDENCE[operators[-1].text] >= level",
+        "PRECEDENCE[operators[-1].text] > level",
         "a - b - c is a - (b - c)",
-        "while operators and PRECEDENCE[operators[-1].text] >= level:",
-        "while operators and PRECEDENCE[operators[-1].text] > level:",
     ),
-    Mutant(
+    (
         "macro-in-itself",
-        _lang("preprocess/expand"),
+        "lang/preprocess/expand:Expander._replace",
+        "use.hidden | {macro.name}",
+        "use.hidden",
         "a macro is expanded in its own replacement",
-        "hidden = use.hidden | {macro.name}",
-        "hidden = use.hidden",
     ),
-    Mutant(
+    (
         "if-of-unsigned",
-        _lang("preprocess/conditions"),
+        "lang/preprocess/conditions:_common",
+        "left.unsigned or right.unsigned",
+        "left.unsigned and right.unsigned",
         "-1 < 1u holds in #if",
-        "unsigned = left.unsigned or right.unsigned\n    return _wrap(left",
-        "unsigned = left.unsigned and right.unsigned\n    return _wrap(left",
     ),
-    Mutant(
+    (
         "two-reductions",
-        _lang("check/subscripts"),
+        "lang/check/subscripts:subscript",
+        "reversed(reductions)",
+        "reductions",
         "of two reductions in one subscript the second takes a wrong axis",
-        "for position, operator in reversed(reductions):",
-        "for position, operator in reductions:",
     ),
-    Mutant(
+    (
         "assigned-unconverted",
-        _lang("check/assignments"),
+        "lang/check/assignments:_combined",
+        "arithmetic(operator, left, right, shape, node.span, context)",
+        "arithmetic(operator, conversion(left, right.type, node.span, 'convert', context), right, shape, node.span, context)",
         "+= computes in the type of the right side",
-        "return operators.arithmetic(operator, left, right, shape, node.span, context)",
-        "left = operators.conversion(left, right.type, node.span, 'convert', context)\n"
-        "    return operators.arithmetic(operator, left, right, shape, node.span, context)",
     ),
-    Mutant(
+    (
         "exp-of-half-in-half",
-        _lang("check/calls"),
+        "lang/check/calls:_elementwise",
+        "DOUBLE if common == DOUBLE else FLOAT",
+        "common if common.is_float else FLOAT",
         "elementary functions of half are half",
-        "element = types.DOUBLE if common == types.DOUBLE else types.FLOAT",
-        "element = common if common.is_float else types.FLOAT",
     ),
-    Mutant(
+    (
         "trans-backwards",
-        _lang("check/calls"),
-        "trans(x) moves the last axis to the front",
+        "lang/check/calls:_trans",
         "[*range(1, rank), 0]",
         "[rank - 1, *range(rank - 1)]",
+        "trans(x) moves the last axis to the front",
     ),
-)
-
-EFFECTS = (
-    Mutant(
+    (
         "effect-of-a-condition-twice",
-        _lang("tree/effects"),
+        "lang/tree/effects:evaluated_once",
+        "kept(expr, 'value', before) if has_effect(expr) else expr",
+        "expr",
         "the condition of ?: and the left of && happen once for each load that they mask",
-        'return kept(expr, "value", before) if has_effect(expr) else expr',
-        "return expr",
     ),
-    Mutant(
+    (
         "place-of-an-assignment-twice",
-        _lang("check/assignments"),
+        "lang/check/assignments:_store",
+        "has_effect(pointer) or (mask is not None and has_effect(mask))",
+        "False",
         "the address of a compound assignment happens twice",
-        "if has_effect(pointer) or (mask is not None and has_effect(mask)):",
-        "if False:",
     ),
-    Mutant(
+    (
         "loads-after-effects",
-        _lang("tree/effects"),
-        "a load left of an atomic reads what the atomic wrote",
+        "lang/tree/effects:_operands",
         "pure = [_taken(earlier, operand, before) for earlier in pure]",
-        "pass",
+        "",
+        "a load left of an atomic reads what the atomic wrote",
     ),
-    Mutant(
+    (
         "pointer-before-its-mask",
-        _lang("tree/effects"),
+        "lang/tree/effects:_masked",
+        "('mask', 'pointer', 'other', 'value')",
+        "('pointer', 'mask', 'other', 'value')",
         "effects in the pointer of a masked access happen before those in its mask",
-        'for name in ("mask", "pointer", "other", "value")',
-        'for name in ("pointer", "mask", "other", "value")',
     ),
-    Mutant(
+    (
         "discarded-with-its-effect",
-        _lang("tree/effects"),
-        "an atomic whose value is not used is dropped",
-        "statement = typed.Evaluate(statement.span, atomic)",
+        "lang/tree/effects:_without_unread",
+        "statement = Evaluate(statement.span, atomic)",
         "continue",
+        "an atomic whose value is not used is dropped",
     ),
-    Mutant(
+    (
         "condition-tested-once",
-        _lang("tree/effects"),
-        "the effects in the condition of a while happen at the end of the body",
+        "lang/tree/effects:_loop",
         "((), (*test, *loop.body))",
         "((), (*loop.body, *test))",
+        "the effects in the condition of a while happen at the end of the body",
     ),
-    Mutant(
+    (
         "increment-too-late",
-        _lang("tree/effects"),
+        "lang/tree/effects:_increments_last",
+        "reads(rest) | assigned(rest)",
+        "assigned(rest)",
         "x++ goes after a statement that reads the new x",
-        "and symbol not in reads(rest) | assigned(rest)",
-        "and symbol not in assigned(rest)",
     ),
-    Mutant(
+    (
         "index-after-its-pointer",
-        _lang("check/operators"),
+        "lang/check/operators:pointer_arithmetic",
+        "left = kept(left, 'index', before)",
+        "",
         "in i + p the pointer is evaluated first",
-        'left = kept(left, "index", before)  # it comes first',
-        "pass",
     ),
-)
-
-CONVERSIONS = (
-    Mutant(
+    (
         "wrap-unsigned",
-        _lang("tree/convert"),
+        "lang/tree/convert:wrap",
+        "type_.bits - 1",
+        "type_.bits",
         "negative constants of signed types stay positive",
-        'if type_.kind == "int" and value >> (type_.bits - 1):',
-        'if type_.kind == "int" and value >> type_.bits:',
     ),
-    Mutant(
+    (
         "constant-floors",
-        _lang("tree/convert"),
+        "lang/tree/convert:computed",
+        "quotient if (left < 0) == (right < 0) else -quotient",
+        "int(left) // int(right)",
         "constants divide towards minus infinity",
-        "quotient = quotient if (left < 0) == (right < 0) else -quotient",
-        "quotient = int(left) // int(right)",
     ),
-    Mutant(
+    (
         "bool-truncates",
-        _lang("tree/convert"),
+        "lang/tree/convert:_converted",
+        "int(value != 0)",
+        "int(value) & 1",
         "a constant becomes bool by its lowest bit",
-        "return int(value != 0)\n    if type_.is_float:",
-        "return int(value) & 1\n    if type_.is_float:",
     ),
-    Mutant(
+    (
         "bfloat16-truncates",
-        _lang("tree/convert"),
+        "lang/tree/convert:round_to",
+        "32767 + (bits >> 16 & 1)",
+        "0",
         "constants of bfloat16 are cut off, not rounded",
-        "bits += 0x7FFF + (bits >> 16 & 1)",
-        "bits += 0",
     ),
-    Mutant(
+    (
         "weak-is-float",
-        _lang("tree/convert"),
+        "lang/tree/convert:common_type",
+        "return first",
+        "return common_scalar(first, FLOAT)",
         "`h * 2.5` of half becomes float",
-        "if is_weak(right) and first.is_float and not is_weak(left):\n        return first",
-        "if is_weak(right) and first.is_float and not is_weak(left):\n        return common_scalar(first, FLOAT)",
     ),
-    Mutant(
+    (
         "truth-of-bits",
-        _lang("tree/convert"),
+        "lang/tree/convert:_from_bool",
+        "isinstance(expr, Literal) and expr.value in (0, 1) and (expr.type == INT)",
+        "isinstance(expr, Literal) and expr.type == INT",
         "`&` of numbers, taken for a truth value, is computed on truth values",
-        "if isinstance(expr, typed.Literal) and expr.value in (0, 1) and expr.type == types.INT:",
-        "if isinstance(expr, typed.Literal) and expr.type == types.INT:",
     ),
-    Mutant(
+    (
         "reshape-any",
-        _lang("tree/convert"),
+        "lang/tree/convert:to_shape",
+        "math.prod(have) == math.prod(shape)",
+        "math.prod(have) >= math.prod(shape)",
         "a block is reshaped where its elements are fewer",
-        "if math.prod(have) == math.prod(shape) and (len(have) != len(shape) or not shape):",
-        "if math.prod(have) >= math.prod(shape) and (len(have) != len(shape) or not shape):",
     ),
-    Mutant(
+    (
         "char-stays-char",
-        _lang("tree/types"),
+        "lang/tree/types:promote",
+        "INT if type_.is_integer and type_.bits < 32 else type_",
+        "type_",
         "integers narrower than int are not promoted",
-        "return INT if type_.is_integer and type_.bits < 32 else type_",
-        "return type_",
     ),
-    Mutant(
-        "signed-wins",
-        _lang("tree/types"),
-        "int with unsigned int is int",
-        'return left if left.kind == "uint" else right',
-        'return left if left.kind == "int" else right',
-    ),
-    Mutant(
+    ("signed-wins", "lang/tree/types:common_scalar", "'uint'", "'int'", "int with unsigned int is int"),
+    (
         "half-with-bfloat16",
-        _lang("tree/types"),
+        "lang/tree/types:common_scalar",
+        "left if left == right else FLOAT",
+        "left",
         "half with bfloat16 is half",
-        "return left if left == right else FLOAT",
-        "return left",
     ),
-    Mutant(
+    (
         "shift-takes-common-type",
-        _lang("check/operators"),
+        "lang/check/operators:arithmetic",
+        "common if common.is_float else promote(first)",
+        "promote(common)",
         "the right operand of a shift decides its type",
-        "common = common if common.is_float else promote(first)",
-        "common = promote(common)",
     ),
-    Mutant(
-        "octal-is-decimal",
-        _lang("numbers"),
-        "010 is ten",
-        "_BASES: Final = (16, 2, 8, 10)",
-        "_BASES: Final = (16, 2, 10, 10)",
-    ),
-    Mutant(
+    ("octal-is-decimal", "lang/numbers:", "8", "10", "010 is ten"),
+    (
         "hexadecimal-is-signed",
-        _lang("check/literals"),
+        "lang/check/literals:integer_type",
+        "not type_.signed and decimal and (not unsigned)",
+        "not type_.signed and (not unsigned)",
         "0x80000000 is long, not unsigned",
-        "if not type_.signed and decimal and not unsigned:",
-        "if not type_.signed and not unsigned:",
     ),
-    Mutant(
+    (
         "no-suffix-is-double",
-        _lang("check/literals"),
+        "lang/check/literals:number",
+        "suffix == 'l'",
+        "suffix != 'f'",
         "a float literal is double",
-        'if strict or suffix == "l":',
-        'if strict or suffix != "f":',
     ),
-)
-
-MASKS = (
-    Mutant(
+    (
         "mask-replaced",
-        _lang("check/masks"),
+        "lang/check/masks:_load",
+        "Binary(mask.span, with_element(BOOL, joint), '&&', mask, own)",
+        "mask",
         "a load under `?:` loses its own mask",
-        'joint_mask = typed.Binary(mask.span, with_element(types.BOOL, joint), "&&", mask, own)',
-        "joint_mask = mask",
     ),
-    Mutant(
+    (
         "mask-of-product-rows",
-        _lang("check/masks"),
+        "lang/check/masks:masked",
+        "(_any(inner, 1), _any(inner, 0))",
+        "(_any(inner, 0), _any(inner, 1))",
         "the operands of a product get each other's masks",
-        "rows, columns = _any(inner, 1), _any(inner, 0)",
-        "columns, rows = _any(inner, 1), _any(inner, 0)",
     ),
-    Mutant(
+    (
         "mask-not-permuted-back",
-        _lang("check/masks"),
+        "lang/check/masks:_permuted_back",
+        "(order.index(axis) for axis in range(len(order)))",
+        "range(len(order))",
         "the mask of a permuted block is not permuted",
-        "back = tuple(order.index(axis) for axis in range(len(order)))",
-        "back = tuple(range(len(order)))",
     ),
-    Mutant(
+    (
         "fold-any-load",
-        _lang("check/operators"),
+        "lang/check/operators:_fold_load",
+        "if mask is not None and load.mask is not mask:\n    continue",
+        "if mask is not None and load.mask is not mask:\n    pass",
         "`c ? *?(m)p : v` becomes a load under m with v",
-        "if mask is not None and load.mask is not mask:\n            continue",
-        "if mask is not None and load.mask is not mask:\n            pass",
     ),
-)
-
-EMITTER = (
-    Mutant(
+    (
         "negative-zero",
-        _emit("operators"),
+        "emit/operators:unary",
+        "BinOp('*', Atom('-1.0'), value.node)",
+        "UnaryOp('-', value.node)",
         "-x of 0.0 is 0.0",
-        'node = BinOp("*", Atom("-1.0"), value.node)',
-        'node = UnaryOp("-", value.node)',
     ),
-    Mutant(
+    (
         "nan-compares",
-        _emit("operators"),
+        "emit/operators:_negates",
+        "scalar is None or not scalar.is_float",
+        "True",
         "!(a < b) of floats becomes a >= b",
-        "return scalar is None or not scalar.is_float",
-        "return True",
     ),
-    Mutant(
+    (
         "python-floors",
-        _emit("numbers"),
+        "emit/numbers:differs",
+        "if python is None or unspelled(value, type_):\n    return True",
+        "if expr.operator in ('/', '%'):\n    return False\nif python is None or unspelled(value, type_):\n    return True",
         "a division of numbers that Python knows rounds down",
-        "if python is None or unspelled(value, type_):",
-        'if expr.operator in ("/", "%"):\n        return False\n    if python is None or unspelled(value, type_):',
     ),
-    Mutant(
+    (
         "half-product-in-half",
-        _emit("expr"),
+        "emit/expr:_reduce",
+        "as_type(value, FLOAT) if element.is_float and element.bits == 16 else value",
+        "value",
         "half operands are summed in half",
-        "wide = as_type(value, FLOAT) if element.is_float and element.bits == 16 else value",
-        "wide = value",
     ),
-    Mutant(
+    (
         "minimum-keeps-nan",
-        _emit("functions"),
+        "emit/functions:_extremum",
+        "'<' if expr.function == 'min' else '>'",
+        "'<=' if expr.function == 'min' else '>='",
         "min of floats takes the other operand",
-        'compare = BinOp("<" if expr.function == "min" else ">", first, second)',
-        'compare = BinOp("<=" if expr.function == "min" else ">=", first, second)',
     ),
-    Mutant(
+    (
         "integers-floor",
-        _emit("functions"),
+        "emit/functions:call",
+        "function in ('floor', 'ceil') and (not element.is_float)",
+        "False",
         "floor of an integer goes through tl.floor",
-        'if function in ("floor", "ceil") and not element.is_float:\n        return values[0]',
-        "if False:\n        return values[0]",
     ),
-    Mutant(
-        "tf32",
-        _emit("operators"),
-        "float @ float is computed in TF32",
-        "if common == FLOAT:",
-        "if common is None:",
-    ),
-    Mutant(
+    ("tf32", "emit/operators:dot", "common == FLOAT", "common is None", "float @ float is computed in TF32"),
+    (
         "shallow-product",
-        _emit("operators"),
+        "emit/operators:dot",
+        "depth < min_depth(common)",
+        "False",
         "a product of less depth than tl.dot takes is not widened",
-        "while depth < min_depth(common):",
-        "while False:",
     ),
-    Mutant(
+    (
         "batch-order",
-        _emit("operators"),
+        "emit/operators:_batch_last",
+        "(len(shape) - 2, len(shape) - 1, *range(len(shape) - 2))",
+        "(len(shape) - 1, len(shape) - 2, *range(len(shape) - 2))",
         "the batch axes of a product come back in the wrong places",
-        "order = (len(shape) - 2, len(shape) - 1, *range(len(shape) - 2))\n    return",
-        "order = (len(shape) - 1, len(shape) - 2, *range(len(shape) - 2))\n    return",
     ),
-    Mutant(
+    (
         "number-as-int32",
-        _emit("stmt"),
+        "emit/stmt:Statements._typed",
+        "not value.weak or element in (INT, FLOAT, BOOL)",
+        "True",
         "a variable set to a number becomes int32 or float32",
-        "if not value.weak or element in (INT, FLOAT, BOOL):\n            return value.node",
-        "if True:\n            return value.node",
     ),
-    Mutant(
+    (
         "uninitialised",
-        _emit("stmt"),
+        "emit/stmt:Statements._statement",
+        "_needs_value(statement.symbol, mentions.get(statement.symbol))",
+        "False",
         "a variable declared without a value has none where a branch reads it",
-        "if _needs_value(statement.symbol, mentions.get(statement.symbol)):",
-        "if False:",
     ),
-    Mutant(
+    (
         "tests-of-unsigned",
-        _emit("values"),
+        "emit/values:_computation",
+        "unsigned if unsigned.bits >= signed.bits else signed",
+        "signed",
         "int with unsigned int is computed as int",
-        "return unsigned if unsigned.bits >= signed.bits else signed",
-        "return signed",
     ),
 )

@@ -1,449 +1,506 @@
-"""Mutants of the passes over the typed tree, and of the questions that they ask."""
+# ruff: noqa: E501
+"""Mutants of the passes over the typed tree, of their analyses, and of products on packed copies."""
 
 from __future__ import annotations
 
-from tests.mutation.mutant import Mutant
-
-__all__ = ["MEMORY", "MOVES", "PASSES", "SCALARS"]
-
-
-def _pass(file: str) -> str:
-    return f"pytriton/passes/{file}.py"
-
-
 PASSES = (
-    Mutant(
+    (
         "no-products",
-        _pass("lower/products"),
+        "passes/lower/products:_changed",
+        "not has_product(expr)",
+        "False",
         "products that tl.dot refuses go to tl.dot",
-        "if not has_product(expr):",
-        "if False:",
     ),
-    Mutant(
+    (
         "product-sums-columns",
-        _pass("lower/products"),
+        "passes/lower/products:_summed",
+        "1",
+        "0",
         "a product is summed over the wrong axis",
-        'return typed.Reduce(expr.span, expr.type, "+", elements, 1)',
-        'return typed.Reduce(expr.span, expr.type, "+", elements, 0)',
     ),
-    Mutant(
+    (
         "divisors-unguarded",
-        _pass("lower/temporaries"),
+        "passes/lower/divisors:divisors.safe",
+        "not _divides(expr) or not _doubtful(expr.right, doubtful)",
+        "True",
         "a division by what may be zero drops the tests of it",
-        "if not _divides(expr) or not _doubtful(expr.right, tested, values):",
-        "if True:",
     ),
-    Mutant(
+    (
         "padding-stored",
-        _pass("lower/pad"),
+        "passes/lower/pad:_Padding.statement",
+        "self._mask(mask, pointer)",
+        "None if mask is None else self.expr(mask)",
         "stores write the padding of odd blocks",
-        "masked = self._mask(mask, pointer)\n                return replace(statement, pointer=self.expr(pointer)",
-        "masked = None if mask is None else self.expr(mask)\n"
-        "                return replace(statement, pointer=self.expr(pointer)",
     ),
-    Mutant(
+    (
         "padding-summed",
-        _pass("lower/pad"),
+        "passes/lower/pad:_Padding._filled",
+        "Select(operand.span, padded.type, inside, padded, neutral)",
+        "padded",
         "reductions see what stands in the padding",
-        "return typed.Select(operand.span, padded.type, inside, padded, neutral)",
-        "return padded",
     ),
-    Mutant(
+    (
         "padding-of-min",
-        _pass("lower/pad"),
+        "passes/lower/pad:_neutral",
+        "(1 << span) - 1",
+        "lowest",
         "the padding of an integer minimum is the least integer",
-        'value = lowest if operator == "max" else (1 << span) - 1',
-        'value = lowest if operator == "max" else lowest',
     ),
-    Mutant(
+    (
         "padding-moves",
-        _pass("lower/pad"),
+        "passes/lower/pad:_Padding._reshape",
+        "not any((size & size - 1 for size in (*have[1:], *want[1:])))",
+        "True",
         "a change of shape moves elements with their padding",
-        "if not any(size & (size - 1) for size in (*have[1:], *want[1:])):",
-        "if True:",
     ),
-    Mutant(
+    (
         "break-goes-on",
-        _pass("lower/jumps"),
+        "passes/lower/jumps:_guard",
+        "result.append(_set(running, False, statement.span, statement.comments))\nresult += [_set(flag, False, statement.span) for flag in clears]\nbreak",
+        "result.append(_set(running, False, statement.span, statement.comments))\nresult += [_set(flag, False, statement.span) for flag in clears]",
         "what follows a break in its iteration still runs",
-        "result.append(_set(running, False, statement.span, statement.comments))\n"
-        "                result += [_set(flag, False, statement.span) for flag in clears]\n                break",
-        "result.append(_set(running, False, statement.span, statement.comments))\n"
-        "                result += [_set(flag, False, statement.span) for flag in clears]",
     ),
-    Mutant(
+    (
         "continue-goes-on",
-        _pass("lower/jumps"),
+        "passes/lower/jumps:_guard",
+        "if not _silent(statement.comments):\n    result.append(Remark(statement.span, statement.comments))\nresult += [_set(flag, False, statement.span) for flag in clears]",
+        "if not _silent(statement.comments):\n    result.append(Remark(statement.span, statement.comments))",
         "continue does not clear the flag that the rest of the iteration tests",
-        "result += [_set(flag, False, statement.span) for flag in clears]\n"
-        "                break\n            case typed.If()",
-        "break\n            case typed.If()",
     ),
-    Mutant(
+    (
         "return-only-leaves-loop",
-        _pass("lower/jumps"),
+        "passes/lower/jumps:_outer_loop",
+        "not final",
+        "False",
         "a return in a loop leaves only that loop",
-        "if not final:\n        result.append(typed.If(loop.span, _name(flag, loop.span), (leave,), ()))",
-        "if False:\n        result.append(typed.If(loop.span, _name(flag, loop.span), (leave,), ()))",
     ),
-    Mutant(
+    (
         "do-while-asks-first",
-        _pass("lower/jumps"),
+        "passes/lower/jumps:_loop",
+        "condition if first else start",
+        "condition",
         "do ... while tests before its first iteration",
-        "start, condition = (condition if first else start), None",
-        "start, condition = condition, None",
     ),
-    Mutant(
-        "range-one-short",
-        _pass("loops/counted"),
-        "`i <= n` stops at n",
-        'if operator in ("<=", ">="):\n        if constant',
-        "if operator in ():\n        if constant",
-    ),
-    Mutant(
+    ("range-one-short", "passes/loops/counted:_range_loop", "('<=', '>=')", "()", "`i <= n` stops at n"),
+    (
         "range-reads-changing-bound",
-        _pass("loops/counted"),
+        "passes/loops/counted:_range_loop",
+        "names(expr) & changed or has_memory(expr)",
+        "has_memory(expr)",
         "a loop whose body changes its bound becomes a range",
-        "if names(expr) & changed or has_memory(expr):",
-        "if has_memory(expr):",
     ),
-    Mutant(
+    (
         "range-counter-lost",
-        _pass("loops/counted"),
+        "passes/loops/counted:_range_loop",
+        "symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later)",
+        "symbol.type not in (INT, LONG)",
         "a loop whose counter is read behind it becomes a range",
-        "if symbol.type not in (INT, LONG) or (isinstance(init, typed.Assign) and symbol in later):",
-        "if symbol.type not in (INT, LONG):",
     ),
-    Mutant(
+    (
         "range-body-counts",
-        _pass("loops/counted"),
+        "passes/loops/counted:_range_loop",
+        "symbol in assigned(loop.body) or _escapes(loop.body)",
+        "_escapes(loop.body)",
         "a loop whose body sets its counter becomes a range",
-        "if symbol in assigned(loop.body) or _escapes(loop.body):",
-        "if _escapes(loop.body):",
     ),
-    Mutant(
+    (
         "no-range",
-        _pass("loops/counted"),
+        "passes/loops/counted:_range_loop",
+        "len(loop.init) != 1 or len(loop.step) != 1",
+        "True",
         "no loop becomes a range, so Triton pipelines none",
-        "if len(loop.init) != 1 or len(loop.step) != 1:",
-        "if True:",
     ),
-    Mutant(
+    (
         "prefetch-past-stores",
-        _pass("loops/prefetch"),
+        "passes/loops/prefetch:_Undo._check_memory",
+        "self.provenance.writes_to((statement,), pointer)",
+        "False",
         "a load moves over a store to the same memory",
-        "if self.provenance.writes_to((statement,), pointer):",
-        "if False:",
     ),
-    Mutant(
+    (
         "prefetch-of-read-later",
-        _pass("loops/prefetch"),
+        "passes/loops/prefetch:_Undo._check",
+        "place.live(symbol)",
+        "False",
         "a load moves although its value is read behind the loop",
-        "if place.live(symbol):",
-        "if False:",
     ),
-    Mutant(
-        "prefetch-stays",
-        _pass("loops/prefetch"),
-        "no prefetch is undone",
-        "if start is None:\n                break",
-        "if True:\n                break",
-    ),
-    Mutant(
+    ("prefetch-stays", "passes/loops/prefetch:_Undo._loop", "start is None", "True", "no prefetch is undone"),
+    (
         "prefetch-mask-of-turn-before",
-        _pass("loops/rotate"),
+        "passes/loops/rotate:Match._now",
+        "equal(entry, wanted) or (is_true(entry) and is_true(wanted))",
+        "True",
         "the mask of the tail load is written as it was a turn earlier",
-        "if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):",
-        "if True:",
     ),
-    Mutant(
+    (
         "prefetch-anything-first",
-        _pass("loops/rotate"),
+        "passes/loops/rotate:Match._pair",
+        "raise Differs",
+        "return expr",
         "what stands before the loop may compute something else",
-        "if not alike(expr, first):\n            raise Differs",
-        "if not alike(expr, first):\n            return expr",
     ),
-    Mutant(
+    (
         "upward-read",
-        _pass("loops/counted"),
+        "passes/loops/counted:_statement",
+        "not isinstance(stop, Literal) or stop.value != 0 or statement.symbol in reads(statement.body)",
+        "not isinstance(stop, Literal) or stop.value != 0",
         "a counter that the body reads is turned round",
-        "if not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body):",
-        "if not isinstance(stop, typed.Literal) or stop.value != 0:",
     ),
-    Mutant(
+    (
         "no-release",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:_Order._reason",
+        "'xchg' in operations and (not all(map(_by_first_thread, state.reads + state.writes)))",
+        "False",
         "no barrier before a lock is released",
-        'if "xchg" in operations and not all(map(_by_first_thread, state.reads + state.writes)):',
-        "if False:",
     ),
-    Mutant(
+    (
         "no-acquire",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:_Order.body",
+        "'cas' in effects.operations",
+        "False",
         "no barrier after a lock is taken",
-        'state.acquired |= "cas" in effects.operations\n            if isinstance(statement, typed.Declare',
-        "state.acquired |= False\n            if isinstance(statement, typed.Declare",
     ),
-    Mutant(
+    (
         "no-barrier-between-turns",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:_Order._loop",
+        "visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving))",
+        "True",
         "a loop is looked at once, from the state before it",
-        "if visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving)):",
-        "if True:",
     ),
-    Mutant(
+    (
         "identical-though-changed",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:_Order._conflict",
+        "self._changed(first) <= earlier.time and self._changed(second) <= earlier.time",
+        "True",
         "pointers are compared although a variable in them was assigned since",
-        "if self._changed(first) <= earlier.time and self._changed(second) <= earlier.time:",
-        "if True:",
     ),
-    Mutant(
+    (
         "apart-by-one-less",
-        _pass("memory/overlap"),
+        "passes/memory/overlap:Overlap.apart",
+        "distance > 0",
+        "distance >= 0",
         "blocks that share one element count as apart",
-        "return distance > 0 and (",
-        "return distance >= 0 and (",
     ),
-    Mutant(
+    (
         "chain-converted",
-        _pass("lower/products"),
+        "passes/lower/products:_accumulated",
+        "other.type == expr.type == product.type and (not isinstance(other, Cast))",
+        "other.type == expr.type == product.type",
         "an accumulator that rounds at each step is chained",
-        "if other.type == expr.type == product.type and not isinstance(other, typed.Cast):",
-        "if other.type == expr.type == product.type:",
     ),
-    Mutant(
+    (
         "no-chain",
-        _pass("lower/products"),
+        "passes/lower/products:_accumulated",
+        "not isinstance(product, Dot) or product.accumulator is not None",
+        "True",
         "sums of products are not accumulated by tl.dot",
-        "if not isinstance(product, typed.Dot) or product.accumulator is not None:",
-        "if True:",
     ),
-    Mutant(
+    (
         "operand-said-twice",
-        _pass("lower/temporaries"),
+        "passes/lower/temporaries:_without_repeats",
+        "element is None or not element.is_float or all(map(_short, expr.arguments))",
+        "True",
         "operands of max are computed twice",
-        "if element is None or not element.is_float or all(map(_short, expr.arguments)):",
-        "if True:",
     ),
-    Mutant(
+    (
         "remap-swaps",
-        _pass("speed/swizzle"),
+        "passes/speed/swizzle:_start",
+        "'min'",
+        "'max'",
         "remapped program ids of a ragged grid meet twice or never",
-        'high = let("high", typed.Call(span, INT, "min", (left, size)))',
-        'high = let("high", typed.Call(span, INT, "max", (left, size)))',
     ),
-)
-
-SCALARS = (
-    Mutant(
+    (
+        "copy-whatever-else-is-loaded",
+        "passes/speed/packing:_Search._bounds_of",
+        "load.mask is None or not _is_zero(load.other)",
+        "load.mask is None",
+        "an operand whose mask gives another number than 0 is read from a copy that ends in zeros",
+    ),
+    (
+        "copy-minus-zero",
+        "passes/speed/packing:_is_zero",
+        "value is not None and value == 0 and (math.copysign(1, value) == 1)",
+        "value is not None and value == 0",
+        "an operand whose mask gives -0 is read from a copy that ends in 0",
+    ),
+    (
+        "copy-of-what-others-read",
+        "passes/speed/packing:_Search._operand",
+        "tile is None or not _copied(tile.base.type) or self._uses[tile.base] != 1",
+        "tile is None or not _copied(tile.base.type)",
+        "a parameter that is used twice becomes a copy for both",
+    ),
+    (
+        "copy-read-after-its-loop",
+        "passes/speed/packing:_Search._operand",
+        "self._uses[symbol] != len(loads) + 1 or self._pointers.assignments[symbol] != 2",
+        "self._pointers.assignments[symbol] != 2",
+        "pointers that are used again after the loop point into a copy",
+    ),
+    (
+        "copy-under-another-bound",
+        "passes/speed/packing:_Search._operand",
+        "set(first) != {0, 1} or not _equal(first[along], limit)",
+        "set(first) != {0, 1}",
+        "the mask along the loop's axis need not end where the loop does",
+    ),
+    (
+        "copy-by-the-first-mask",
+        "passes/speed/packing:_Search._operand",
+        "first is None or any((each is None or not _alike(each, first) for each in bounds))",
+        "first is None",
+        "a second load under other bounds reads the copy of the first",
+    ),
+    (
+        "copy-of-the-last-bound",
+        "passes/speed/packing:_Search._bounds",
+        "bound is None or bound[0] in found",
+        "bound is None",
+        "of two bounds on one axis only the last counts",
+    ),
+    (
+        "copy-a-row-too-narrow",
+        "passes/speed/packing:_multiple",
+        "max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)",
+        "ROW",
+        "rows of a copy end within a step of the loop",
+    ),
+    (
+        "copy-despite-a-store",
+        "runtime/sweep/copies:Copies.of",
+        "apart and ragged and all((start > 0 for start, _ in reads))",
+        "ragged and all((start > 0 for start, _ in reads))",
+        "an operand that the launch also writes is read from a copy",
+    ),
+    (
+        "copy-what-is-aligned",
+        "runtime/sweep/copies:Copies.of",
+        "apart and ragged and all((start > 0 for start, _ in reads))",
+        "apart and all((start > 0 for start, _ in reads))",
+        "operands are copied although all their rows begin at 16 bytes",
+    ),
+    (
+        "copy-negative-indices",
+        "runtime/sweep/copies:_count",
+        "interval is None or interval[0] < 0",
+        "interval is None",
+        "indices below 0 are taken to lie in the copy",
+    ),
+    (
+        "copy-though-it-wraps",
+        "runtime/sweep/copies:_reach",
+        "min(counts) > 0 <= min(strides) and reach.bytes // reach.width <= _MAX_INT",
+        "min(counts) > 0 <= min(strides)",
+        "a launch whose offsets wrap, which reads elsewhere, reads a copy",
+    ),
+    (
+        "copy-lower-than-a-step",
+        "runtime/sweep/copies:_copy",
+        "reach.rows if not rows.step else _raised(reach.rows, rows.step)",
+        "reach.rows",
+        "a copy ends within the last step of a loop along its rows",
+    ),
+    (
         "one-branch-known",
-        _pass("lower/unreached"),
+        "passes/lower/unreached:_Reached._if",
+        "self._meet(known, other, statement.then + statement.otherwise, self._numbering.new())",
+        "",
         "behind an if, what its first branch sets counts as known",
-        "self._meet(known, other, statement.then + statement.otherwise, self._numbering.new())\n"
-        "        if then is",
-        "if then is",
     ),
-    Mutant(
+    (
         "known-in-every-turn",
-        _pass("lower/unreached"),
+        "passes/lower/unreached:_Reached._loop",
+        "self._assume(loop, loop.body + step, known)",
+        "",
         "what holds before a loop counts as known in all its iterations",
-        "self._assume(loop, loop.body + step, known)\n",
-        "\n",
     ),
-    Mutant(
+    (
         "power-of-another-base",
-        _pass("speed/fast_math"),
+        "passes/speed/fast_math:",
+        "1.4426950408889634",
+        "1.443",
         "exp in a loop with a product is 2.7189 to the power",
-        "LOG2_E = 1.4426950408889634",
-        "LOG2_E = 1.443",
     ),
-    Mutant(
+    (
         "split-always-whole",
-        _pass("speed/peel"),
+        "passes/speed/peel:_Peel._loop",
+        "_multiple(iteration.count, known) % step == 0 and step & step - 1 == 0",
+        "True",
         "the last iteration of a product's loop loses its masks although it is not whole",
-        "if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:",
-        "if True:",
     ),
-    Mutant(
+    (
         "split-without-rest",
-        _pass("speed/peel"),
+        "passes/speed/peel:_Peel._with_last",
+        "'<'",
+        "'>'",
         "the last iteration of a product's loop is left out",
-        'left = typed.Binary(span, BOOL, "<", cut, loop.stop)',
-        'left = typed.Binary(span, BOOL, ">", cut, loop.stop)',
     ),
-    Mutant(
+    (
         "diagonal-twice-as-long",
-        _pass("speed/peel"),
+        "passes/speed/peel:_Peel._ends_on",
+        "min(diagonal.size, step)",
+        "2 * step",
         "a causal mask is taken to fail in the last iteration where it fails in the last two",
-        "0 < behind.low == behind.high <= min(diagonal.size, step)",
-        "0 < behind.low == behind.high <= 2 * step",
     ),
-    Mutant(
+    (
         "any-scale-moves",
-        _pass("speed/fast_math"),
-        "a scale that may be negative moves out of a maximum, and no launch is asked",
+        "passes/speed/fast_math:_Scales.moved",
         "self.relied_upon.add(scale.symbol)",
-        "pass",
+        "",
+        "a scale that may be negative moves out of a maximum, and no launch is asked",
     ),
-    Mutant(
+    (
         "multiple-of-the-larger",
-        _pass("speed/peel"),
+        "passes/speed/peel:_multiple",
+        "min(_multiple(expr.left, known), _multiple(expr.right, known))",
+        "max(_multiple(expr.left, known), _multiple(expr.right, known))",
         "8 + n counts as a multiple of 8",
-        "return min(_multiple(expr.left, known), _multiple(expr.right, known))",
-        "return max(_multiple(expr.left, known), _multiple(expr.right, known))",
     ),
-    Mutant(
+    (
         "streams-what-it-stores",
-        _pass("speed/observe"),
+        "passes/speed/stages:_streams",
+        "not any((provenance.writes_to(statement.body, load.pointer) for load in loads))",
+        "True",
         "a loop loads ahead of its stores to the same memory",
-        "return not any(provenance.writes_to(statement.body, load.pointer) for load in loads)",
-        "return True",
     ),
-    Mutant(
+    (
         "false-const",
-        _pass("memory/provenance"),
+        "passes/memory/provenance:_not_written",
+        "parameter.readonly or parameter.const_target",
+        "parameter.readonly",
         "no warning where a kernel stores through const",
-        "return parameter.readonly or parameter.const_target",
-        "return parameter.readonly",
     ),
-    Mutant(
+    (
         "unread-atomics-go",
-        _pass("analysis/liveness"),
+        "passes/analysis/liveness:_removable",
+        "effects if acts else removable",
+        "removable",
         "an atomic goes with the variable that nobody reads",
-        "(effects if acts else removable).add(statement.symbol)",
-        "removable.add(statement.symbol)",
     ),
-    Mutant(
+    (
         "tiles-in-elements",
-        _pass("speed/observe"),
+        "passes/speed/tiles:_tiles",
+        "prod(shape_of(load.type)) * _width(load.type)",
+        "prod(shape_of(load.type))",
         "tiles count one byte an element, so points that cannot fit are tried",
-        "loaded=sum(prod(shape_of(load.type)) * _width(load.type) for load in loads),",
-        "loaded=sum(prod(shape_of(load.type)) for load in loads),",
     ),
-)
-
-MEMORY = (
-    Mutant(
+    (
         "each-thread-its-own",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:Owners.one_each",
+        "math.prod(shape_of(pointer.type)) >= _MAX_THREADS",
+        "True",
         "small blocks count as large enough for every thread to meet only its own elements",
-        "return math.prod(shape_of(pointer.type)) >= _MAX_THREADS",
-        "return True",
     ),
-    Mutant(
+    (
         "loaded-for-more",
-        _pass("memory/barriers"),
+        "passes/memory/barriers:Owners.only_into",
+        "self._reads[statement.symbol] == _count(leaves, statement.symbol)",
+        "True",
         "what is loaded for more than a store counts as loaded for it alone",
-        "return self._reads[statement.symbol] == _count(leaves, statement.symbol)",
-        "return True",
     ),
-    Mutant(
+    (
         "steps-one-short",
-        _pass("memory/overlap"),
+        "passes/memory/overlap:Overlap.apart_in_iterations",
+        "step <= reach",
+        "step < reach",
         "iterations that share one element count as apart",
-        "if step <= reach and (",
-        "if step < reach and (",
     ),
-    Mutant(
+    (
         "steps-never-wrap",
-        _pass("memory/overlap"),
+        "passes/memory/overlap:Overlap.apart_in_iterations",
+        "farthest is not None and farthest + reach < _WRAP",
+        "True",
         "addresses that wrap around count as apart",
-        "return farthest is not None and farthest + reach < _WRAP",
-        "return True",
     ),
-    Mutant(
+    (
         "conversions-skipped",
-        _pass("analysis/affine"),
+        "passes/analysis/affine:_of_element",
+        "keeps_number(part)",
+        "True",
         "an index that a char cuts counts as what it was cut from",
-        "case typed.Cast(operand=operand) if keeps_number(part):",
-        "case typed.Cast(operand=operand):",
     ),
-    Mutant(
+    (
         "nothing-aliases",
-        _pass("memory/provenance"),
+        "passes/memory/provenance:may_meet",
+        "first is second or not (first.noalias or second.noalias)",
+        "first is second",
         "parameters count as apart without __noalias",
-        "if first is second or not (first.noalias or second.noalias):",
-        "if first is second:",
     ),
-    Mutant(
+    (
         "loaded-pointers-reach-nothing",
-        _pass("memory/provenance"),
+        "passes/memory/provenance:_computed_from",
+        "if isinstance(pointer, Load | Atomic):\n    return None",
+        "if isinstance(pointer, Load | Atomic):\n    return frozenset()",
         "a pointer that was loaded counts as apart from all others",
-        "if isinstance(pointer, typed.Load | typed.Atomic):\n        return None",
-        "if isinstance(pointer, typed.Load | typed.Atomic):\n        return frozenset()",
     ),
-    Mutant(
+    (
         "pointers-followed-once",
-        _pass("memory/provenance"),
+        "passes/memory/provenance:_settle",
+        "if after != before or symbol not in known:\n    known[symbol] = after\n    changed = True",
+        "if after != before or symbol not in known:\n    known[symbol] = after",
         "a pointer that takes another's place a turn later is not followed",
-        "known[symbol] = after\n                changed = True",
-        "known[symbol] = after",
     ),
-)
-
-MOVES = (
-    Mutant(
+    (
         "follows-by-one-less",
-        _pass("analysis/affine"),
+        "passes/analysis/affine:_follows",
+        "0",
+        "-1",
         "a condition counts as known where one element fails it",
-        "return any(not gap.terms and gap.low >= 0 for gap in gaps)",
-        "return any(not gap.terms and gap.low >= -1 for gap in gaps)",
     ),
-    Mutant(
+    (
         "a-turn-forward",
-        _pass("analysis/affine"),
+        "passes/analysis/affine:_cancel",
+        "not own[place][0]",
+        "own[place][0]",
         "a mask is taken a turn forward, not back",
-        "add = not own[place][0]",
-        "add = own[place][0]",
     ),
-    Mutant(
+    (
         "next-turn-forgotten",
-        _pass("analysis/liveness"),
+        "passes/analysis/liveness:Later.__contains__",
+        "symbol in self.again or (self.outer is not None and symbol in self.outer)",
+        "self.outer is not None and symbol in self.outer",
         "what only the next iteration reads counts as dead",
-        "return symbol in self.again or (self.outer is not None and symbol in self.outer)",
-        "return self.outer is not None and symbol in self.outer",
     ),
-    Mutant(
+    (
         "set-in-one-branch",
-        _pass("analysis/liveness"),
+        "passes/analysis/liveness:_effects",
+        "first[1] & second[1]",
+        "first[1] | second[1]",
         "what one branch sets counts as set by both",
-        "return read | first[0] | second[0], first[1] & second[1]",
-        "return read | first[0] | second[0], first[1] | second[1]",
     ),
-    Mutant(
+    (
         "moves-past-readers",
-        _pass("loops/slices"),
+        "passes/loops/slices:_needed",
+        "near.reads | near.sets",
+        "near.sets",
         "a statement moves to the next iteration past those that read it",
-        "needed = line.sets & (near.reads | near.sets)",
-        "needed = line.sets & near.sets",
     ),
-    Mutant(
+    (
         "copy-past-its-target",
-        _pass("loops/rotate"),
+        "passes/loops/rotate:_without_copies",
+        "any((copy.symbol is setter.symbol or copy.symbol in reads((setter,)) for setter in between))",
+        "False",
         "`an = *pa; a = an` becomes `a = *pa` although a is read in between",
-        "if any(copy.symbol is setter.symbol or copy.symbol in reads((setter,)) for setter in between):",
-        "if False:",
     ),
-    Mutant(
+    (
         "if-runs-once-more",
-        _pass("loops/rotate"),
+        "passes/loops/rotate:_harmless",
+        "not divides and Load not in inside(statement).kinds",
+        "True",
         "an `if` around loads goes with the prefetch, so they run in the last iteration too",
-        "return not divides and typed.Load not in inside(statement).kinds",
-        "return True",
     ),
-    Mutant(
+    (
         "set-before-it-runs",
-        _pass("loops/slices"),
+        "passes/loops/slices:History.writer",
+        "at < place",
+        "at <= place",
         "an assignment counts before it has run",
-        "if at < place and at not in without",
-        "if at <= place and at not in without",
     ),
-    Mutant(
+    (
         "facts-of-the-other-way",
-        _pass("loops/slices"),
+        "passes/loops/slices:iteration_of",
+        "'<' if (constant(step) or 0) > 0 else '>'",
+        "'<'",
         "of a loop that counts down, what holds while counting up counts as known",
-        'follows = "<" if (constant(step) or 0) > 0 else ">"',
-        'follows = "<"',
     ),
 )
