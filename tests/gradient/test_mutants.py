@@ -1,7 +1,7 @@
 """Rules of the derivation, each with a mistake in it: the programs of this folder notice.
 
-The package is loaded again with one mutant (tests/mutation/of_gradient.py), and the programs that it names run against
-numerical differences; at least one must be wrong, or refused.
+The package is loaded again with one mutant (tests/mutation/of_gradient.py), and the programs that it names run
+against numerical differences; at least one must be wrong, or refused.
 """
 
 from __future__ import annotations
