@@ -1,10 +1,10 @@
 """What a mutant is: one change of the syntax tree of one function.
 
-``old`` and ``new`` are an expression each, or statements, and nothing in ``new`` drops them. The old one is found by
-structure, so layout, comments and the lines around it do not matter, and a name that the function no longer has stands
-for any other name: a local variable may be renamed. Where a function has moved or changed, ``mutated`` raises an error
-that says where to look. Each mutant makes some program compute something else, race, be refused, or lose the speed
-that the pass is for.
+``old`` and ``new`` are an expression each, or statements, and nothing in ``new`` drops them. The old one is found
+by structure, so layout, comments and the lines around it do not matter, and a name that the function no longer has
+stands for any other name: a local variable may be renamed. Where a function has moved or changed, ``mutated``
+raises an error that says where to look. Each mutant makes some program compute something else, race, be refused,
+or lose the speed that the pass is for.
 """
 
 from __future__ import annotations

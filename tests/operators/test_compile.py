@@ -351,34 +351,21 @@ class Sin(torch.autograd.Function):
 
 
 class TestRefusals:
-    def test_dtype(self) -> None:
-        def program(x: torch.Tensor) -> None:
-            axpy(x, x.double(), 1.0, 3, grid=1)
-
-        with pytest.raises(
-            Exception, match=r"'x' \(float \*x __readonly\) is a tensor of float64, .* \[TC502\]"
-        ):
-            torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
-
-    def test_count(self) -> None:
-        def program(x: torch.Tensor) -> None:
-            axpy(x, x, 1.0, grid=1)
-
-        with pytest.raises(Exception, match="it takes 4 arguments, not 3"):
-            torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
-
-    def test_address(self) -> None:
-        def program(x: torch.Tensor) -> None:
-            axpy(x, 4096, 1.0, 3, grid=1)
-
-        with pytest.raises(Exception, match="TC543"):
-            torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
-
-    def test_bench(self) -> None:
-        def program(x: torch.Tensor) -> None:
-            axpy(x, x, 1.0, 3, grid=1, bench=3)
-
-        with pytest.raises(Exception, match="requires a timing"):
+    @pytest.mark.parametrize(
+        ("program", "said"),
+        [
+            (
+                lambda x: axpy(x, x.double(), 1.0, 3, grid=1),
+                r"'x' \(float \*x __readonly\) is a tensor of float64, .* \[TC502\]",
+            ),
+            (lambda x: axpy(x, x, 1.0, grid=1), "it takes 4 arguments, not 3"),
+            (lambda x: axpy(x, 4096, 1.0, 3, grid=1), "TC543"),
+            (lambda x: axpy(x, x, 1.0, 3, grid=1, bench=3), "requires a timing"),
+        ],
+        ids=["dtype", "count", "address", "bench"],
+    )
+    def test_while_it_is_traced(self, program: Callable[..., Any], said: str) -> None:
+        with pytest.raises(Exception, match=said):
             torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
 
     def test_alignment(self) -> None:

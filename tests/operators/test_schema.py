@@ -351,17 +351,6 @@ class TestChecks:
         with pytest.raises(LaunchError, match="its body writes 'x'"):
             made(torch.ones(5))
 
-    def test_in_a_nested_operator(self) -> None:
-        inner = pytriton.op("pytriton_tests::inner", direct, mutates_args=["y"])
-
-        def f(x: torch.Tensor) -> torch.Tensor:
-            inner(torch.ones_like(x), x)
-            return torch.empty_like(x)
-
-        made = pytriton.op("pytriton_tests::outer", f)
-        with pytest.raises(LaunchError, match="pytriton_tests::outer: its body writes 'x'"):
-            made(torch.ones(5))
-
     def test_one_buffer_for_all(self) -> None:
         """Arguments may share a storage, as the rows of a packed buffer do."""
         made = pytriton.op("pytriton_tests::rows", direct, mutates_args=["y"])

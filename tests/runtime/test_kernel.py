@@ -112,33 +112,11 @@ class TestAsking:
         assert repr(kernel) == "<pytriton.kernel <kernel>>"
 
 
-def refused(*arguments: Any, **keywords: Any) -> str:
-    kernel = pytriton.kernel(ADD, {"TILE": 16})
-    with pytest.raises(LaunchError) as caught:
-        kernel(*arguments, **keywords)
-    return str(caught.value)
-
-
 class TestCalls:
-    def test_no_grid(self) -> None:
-        assert refused() == (
-            "<kernel>: a call needs a grid [TC511]\n"
-            "help: give grid=(n,), or a function of the options such as "
-            "lambda opt: (pytriton.cdiv(n, opt.TILE),)"
-        )
-
-    def test_forgotten_grid(self) -> None:
-        x = torch.zeros(4)
-        assert refused(x, x, x, 4).startswith("add: it takes 4 arguments, not 3 [TC501]")
-
-    def test_define_that_is_none(self) -> None:
-        x = torch.zeros(4)
-        message = refused(x, x, x, 4, grid=1, defines={"OTHER": torch.zeros(1)})
-        assert message.startswith("define 'OTHER' is a tensor: a keyword of a call is a define [TC513]")
-
     def test_nothing_is_launched_when_refused(self) -> None:
         x, z = torch.ones(4), torch.zeros(4)
-        refused(z, x, x, 4.5, grid=1)
+        with pytest.raises(LaunchError):
+            pytriton.kernel(ADD, {"TILE": 16})(z, x, x, 4.5, grid=1)
         assert not z.any()
 
     def test_unmentioned_defines_are_silent(self) -> None:

@@ -41,6 +41,11 @@ def add(**options: Any) -> pytriton.Kernel:
 
 ASSERTING = '_Static_assert(TILE > 64, "too small");' + ADD
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
+    "no argument": (
+        lambda: add()(),
+        "<kernel>: a call needs a grid [TC511]\n"
+        "help: give grid=(n,), or a function of the options such as lambda opt: (pytriton.cdiv(n, opt.TILE),)",
+    ),
     "the grid forgotten": (
         lambda: add()(z, x, y, N),
         "add: it takes 4 arguments, not 3 [TC501]\n"

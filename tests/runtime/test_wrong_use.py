@@ -102,6 +102,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
     "not a number for a scalar": [
         (given(n="20"), "TC504", f"{F} 4 'n' (int n) is '20', which is not a number"),
         (given(n=None), "TC504", f"{F} 4 'n' (int n) is None, which is not a number"),
+        (given(s="h"), "TC504", f"{F} 9 's' (float s) is 'h', which is not a number"),
         (given(s=torch.zeros(2)), "TC504", f"{F} 9 's' (float s) is a tensor of shape (2,)"),
         (given(on=[True]), "TC504", f"{F} 10 'on' (bool on) is [True], which is not a number"),
         (given(s=1j), "TC504", f"{F} 9 's' (float s) is 1j, which is not a number"),
@@ -111,6 +112,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(z=True), "TC505", f"{F} 1 'z' (float* z) is True"),
         (given(z=numpy.zeros(4)), "TC505", f"{F} 1 'z' (float* z) is a NumPy array of shape (4,)"),
         (given(z=[torch.zeros(4)]), "TC505", f"{F} 1 'z' (float* z) is [tensor("),
+        (given(z=torch.zeros(4).untyped_storage()), "TC505", f"{F} 1 'z' (float* z) is"),
         (given(z=-8), "TC505", f"{F} 1 'z' (float* z) is -8, which is not an address"),
         (given(z=1 << 64), "TC505", "which is not an address"),
     ],
@@ -118,6 +120,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(n=1 << 31), "TC506", f"{F} 4 'n' (int n) is 2147483648, which does not fit"),
         (given(n=-(1 << 31) - 1), "TC506", f"{F} 4 'n' (int n) is -2147483649"),
         (given(m=1 << 32), "TC506", f"{F} 5 'm' (unsigned m) is 4294967296"),
+        (given(m=-(1 << 31) - 1), "TC506", f"{F} 5 'm' (unsigned m) is -2147483649"),
         (given(big=1 << 63), "TC506", f"{F} 6 'big' (long big) is 9223372036854775808"),
         (given(small=128), "TC506", f"{F} 7 'small' (char small) is 128"),
         (given(small=-129), "TC506", f"{F} 7 'small' (char small) is -129"),
@@ -137,6 +140,8 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
             f"{F} 8 'lda' (int lda __multipleof(8)) is 12, which is not a multiple of 8",
         ),
         (given(lda=-1), "TC508", "is -1, which is not a multiple of 8"),
+        (given(lda=numpy.int64(9)), "TC508", "is 9, which is not a multiple of 8"),
+        (given(lda=True), "TC508", "which is not a multiple of 8"),
     ],
     "a broken __aligned": [
         (given(x=torch.zeros(33).half()[1:]), "TC509", f"{X} is at address 0x"),
@@ -152,6 +157,8 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(grid=(1, 65536)), "TC512", "but axis 1 takes 0 to 65535"),
         (given(grid=(1, 1, 65536)), "TC512", "but axis 2 takes 0 to 65535"),
         (given(grid=(0, 65536)), "TC512", "but axis 1 takes 0 to 65535"),
+        (given(grid=(2**16, 2**15)), "TC512", "which is more than 2147483647 programs"),
+        (given(grid=(2**31 - 1, 65535, 65535)), "TC512", "which is more than 2147483647 programs"),
     ],
     "a grid of another kind": [
         (given(grid=(1, 1, 1, 1)), "TC511", "which has 4 entries"),
@@ -159,6 +166,8 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(grid=1.5), "TC511", "its entries must be integers"),
         (given(grid="5"), "TC511", "its entries must be integers"),
         (given(grid=lambda opt: None), "TC511", "does its function return nothing?"),
+        (given(grid={0: 3}), "TC511", "its entries must be integers"),
+        (given(grid=(torch.zeros(2),)), "TC511", "its entries must be integers"),
     ],
     "a define that the grid reads and that is not given": [
         (given(grid=lambda opt: opt.OTHER), "TC514", "the options have no define 'OTHER'"),
@@ -223,15 +232,21 @@ CASES = [
 ]
 
 
+def split(arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of the kernel, and the keywords of its call."""
+    call = {name: value for name, value in arguments.items() if name in CALL}
+    return [value for name, value in arguments.items() if name not in CALL], {"grid": grid, **call}
+
+
 @pytest.mark.parametrize(("wrong", "code", "said"), CASES)
 def test_refused(wrong: Wrong, code: str, said: str) -> None:
     right = fitting()
-    arguments = wrong(right)
-    made = pytriton.kernel(TEXT) if arguments.pop("bare", False) else kernel()
-    call = {"grid": grid, **{name: arguments.pop(name) for name in CALL & set(arguments)}}
+    wrongly = wrong(right)
+    made = pytriton.kernel(TEXT) if wrongly.pop("bare", False) else kernel()
+    arguments, call = split(wrongly)
     for _ in range(2):
         with pytest.raises(PytritonError) as caught:
-            made(*arguments.values(), **call)
+            made(*arguments, **call)
         message = str(caught.value)
         assert f"[{code}]" in message
         assert said in message

@@ -172,97 +172,111 @@ class TestPromises:
         assert bound("float* x", None, aligned=64) == 0
 
 
+class Elsewhere(torch.Tensor):
+    device = torch.device("cuda:1")
+    is_cuda = True
+
+    def get_device(self) -> int:
+        return 1
+
+
 DOT = ("half* A", "half* B", "int M", parameter("int lda", multiple_of=8))
 
 
 class TestRefusals:
-    def test_too_few(self) -> None:
-        assert refused(*DOT, values=[None, None, 1]) == (
-            "dot: it takes 4 arguments, not 3 [TC501]\n"
-            "help: call it as dot(half* A, half* B, int M, int lda __multipleof(8)), "
-            "with grid= or the grid as last argument"
-        )
+    @pytest.mark.parametrize(
+        ("parameters", "values", "said"),
+        [
+            (
+                DOT,
+                [None, None, 1],
+                "dot: it takes 4 arguments, not 3 [TC501]\n"
+                "help: call it as dot(half* A, half* B, int M, int lda __multipleof(8)), "
+                "with grid= or the grid as last argument",
+            ),
+            (
+                DOT,
+                [torch.zeros(2), None, 1, 8],
+                "dot: argument 1 'A' (half* A) is a tensor of float32, but half* points to float16 [TC502]\n"
+                "help: pass it as .to(torch.float16), or change the type in the source",
+            ),
+            (
+                ["int n"],
+                ["64"],
+                "dot: argument 1 'n' (int n) is '64', which is not a number [TC504]\n"
+                "help: pass a Python number, or x.item()",
+            ),
+            (
+                ["float* x"],
+                [[1.0]],
+                "dot: argument 1 'x' (float* x) is [1.0], not a tensor, address or None [TC505]\n"
+                "help: pass a tensor, its data_ptr(), or None for an absent one",
+            ),
+            (
+                ["int n"],
+                [2**31],
+                "dot: argument 1 'n' (int n) is 2147483648, which does not fit: "
+                "int holds -2147483648 to 2147483647 [TC506]\n"
+                "help: declare the parameter long in the source",
+            ),
+            (
+                ["int n"],
+                [2.5],
+                "dot: argument 1 'n' (int n) is 2.5, which has a fraction [TC507]\n"
+                "help: pass an integer, for example by a // b",
+            ),
+            (
+                ["float* x"],
+                [torch.zeros(2, device="meta")],
+                "dot: argument 1 'x' (float* x) is a tensor on meta whose memory a kernel cannot reach [TC510]\n"
+                "help: pass a dense CUDA or CPU tensor",
+            ),
+            (
+                ["float* x", "int n", "float* y"],
+                [torch.zeros(2), 1, torch.zeros(2).as_subclass(Elsewhere)],
+                "dot: argument 3 'y' (float* y) is on cuda:1, but argument 1 'x' is on cpu [TC503]\n"
+                "help: move all tensors of a call to one device",
+            ),
+        ],
+    )
+    def test_words(self, parameters: list[Any], values: list[Any], said: str) -> None:
+        assert refused(*parameters, values=values) == said
+
+    @pytest.mark.parametrize(
+        ("declared", "value", "said"),
+        [
+            ("half* x", torch.zeros(2).bfloat16(), "of bfloat16, but half* points to float16 [TC502]"),
+            ("float** x", torch.zeros(2).int(), "of int32, but float** points to int64 [TC502]"),
+            ("int n", torch.zeros(3, 2), "is a tensor of shape (3, 2), which is not a number"),
+            *(
+                (declared, value, "which is not a number [TC504]")
+                for value in (None, [1], 1j, torch.zeros(1), numpy.zeros(1), object)
+                for declared in ("int n", "float n", "bool n")
+            ),
+            *(
+                ("float* x", value, "not a tensor, address or None [TC505]")
+                for value in (True, 1.5, "x", numpy.zeros(4, numpy.float32))
+            ),
+            *(("float* x", value, f"is {value}, which is not an address [TC505]") for value in (-1, 1 << 64)),
+            ("float* x", torch.eye(2).to_sparse(), "[TC510]"),
+            ("int n", -(2**31) - 1, "[TC506]"),
+            ("unsigned int n", 2**32, "[TC506]"),
+            ("unsigned int n", -(2**31) - 1, "[TC506]"),
+            ("char n", 128, "[TC506]"),
+            ("unsigned char n", 256, "[TC506]"),
+            ("long n", 2**63, "[TC506]"),
+            ("unsigned long n", 2**64, "[TC506]"),
+            ("int n", math.inf, "[TC506]"),
+            ("int n", math.nan, "[TC506]"),
+            ("float n", 10**400, "[TC506]"),
+        ],
+    )
+    def test_kinds(self, declared: str, value: Any, said: str) -> None:
+        assert said in refused(declared, values=[value])
 
     def test_too_many(self) -> None:
         assert refused("int n", values=[1, 2]).startswith(
             "dot: it takes 1 argument, not 2 [TC501]\nhelp: call it as dot(int n), "
-        )
-
-    def test_dtype(self) -> None:
-        assert refused(*DOT, values=[torch.zeros(2), None, 1, 8]) == (
-            "dot: argument 1 'A' (half* A) is a tensor of float32, but half* points to float16 [TC502]\n"
-            "help: pass it as .to(torch.float16), or change the type in the source"
-        )
-
-    def test_half_against_bfloat16(self) -> None:
-        assert "is a tensor of bfloat16, but half* points to float16 [TC502]" in refused(
-            "half* x", values=[torch.zeros(2, dtype=torch.bfloat16)]
-        )
-
-    def test_pointer_to_pointers(self) -> None:
-        assert "is a tensor of int32, but float** points to int64 [TC502]" in refused(
-            "float** x", values=[torch.zeros(2, dtype=torch.int32)]
-        )
-
-    def test_no_number(self) -> None:
-        assert refused("int n", values=["64"]) == (
-            "dot: argument 1 'n' (int n) is '64', which is not a number [TC504]\n"
-            "help: pass a Python number, or x.item()"
-        )
-
-    @pytest.mark.parametrize("value", [None, [1], 1j, torch.zeros(1), numpy.zeros(1), object])
-    @pytest.mark.parametrize("declared", ["int n", "float n", "bool n"])
-    def test_no_number_of_any_kind(self, declared: str, value: Any) -> None:
-        assert "which is not a number [TC504]" in refused(declared, values=[value])
-
-    def test_tensor_with_axes_for_a_scalar(self) -> None:
-        assert "is a tensor of shape (3, 2), which is not a number" in refused(
-            "int n", values=[torch.zeros(3, 2)]
-        )
-
-    def test_no_pointer(self) -> None:
-        assert refused("float* x", values=[[1.0]]) == (
-            "dot: argument 1 'x' (float* x) is [1.0], not a tensor, address or None [TC505]\n"
-            "help: pass a tensor, its data_ptr(), or None for an absent one"
-        )
-
-    @pytest.mark.parametrize("value", [True, 1.5, "x", numpy.zeros(4, numpy.float32)])
-    def test_no_pointer_of_any_kind(self, value: Any) -> None:
-        assert "not a tensor, address or None [TC505]" in refused("float* x", values=[value])
-
-    @pytest.mark.parametrize("value", [-1, 1 << 64])
-    def test_no_address(self, value: int) -> None:
-        assert f"is {value}, which is not an address [TC505]" in refused("float* x", values=[value])
-
-    def test_out_of_range(self) -> None:
-        assert refused("int n", values=[2**31]) == (
-            "dot: argument 1 'n' (int n) is 2147483648, which does not fit: "
-            "int holds -2147483648 to 2147483647 [TC506]\n"
-            "help: declare the parameter long in the source"
-        )
-
-    @pytest.mark.parametrize(
-        ("declared", "value"),
-        [
-            ("int n", -(2**31) - 1),
-            ("unsigned int n", 2**32),
-            ("unsigned int n", -(2**31) - 1),
-            ("char n", 128),
-            ("unsigned char n", 256),
-            ("long n", 2**63),
-            ("unsigned long n", 2**64),
-            ("int n", math.inf),
-            ("int n", math.nan),
-            ("float n", 10**400),
-        ],
-    )
-    def test_out_of_any_range(self, declared: str, value: Any) -> None:
-        assert "[TC506]" in refused(declared, values=[value])
-
-    def test_fraction(self) -> None:
-        assert refused("int n", values=[2.5]) == (
-            "dot: argument 1 'n' (int n) is 2.5, which has a fraction [TC507]\n"
-            "help: pass an integer, for example by a // b"
         )
 
     def test_broken_promises(self) -> None:
@@ -279,29 +293,6 @@ class TestRefusals:
         made = binder(parameter("unsigned int n", multiple_of=3))
         assert made.broken(made.bind([2**32 - 1])[0]) == {}
         assert made.broken(made.bind([-3])[0]) == {0: 3}
-
-    def test_meta_tensor(self) -> None:
-        assert refused("float* x", values=[torch.zeros(2, device="meta")]) == (
-            "dot: argument 1 'x' (float* x) is a tensor on meta whose memory a kernel cannot reach "
-            "[TC510]\nhelp: pass a dense CUDA or CPU tensor"
-        )
-
-    def test_sparse_tensor(self) -> None:
-        assert "[TC510]" in refused("float* x", values=[torch.eye(2).to_sparse()])
-
-    def test_devices(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Elsewhere(torch.Tensor):
-            device = torch.device("cuda:1")
-            is_cuda = True
-
-            def get_device(self) -> int:
-                return 1
-
-        away = torch.zeros(2).as_subclass(Elsewhere)
-        assert refused("float* x", "int n", "float* y", values=[torch.zeros(2), 1, away]) == (
-            "dot: argument 3 'y' (float* y) is on cuda:1, but argument 1 'x' is on cpu [TC503]\n"
-            "help: move all tensors of a call to one device"
-        )
 
     def test_empty_tensor_elsewhere_is_fine(self) -> None:
         values = [torch.empty(0, device="meta"), torch.zeros(2)]

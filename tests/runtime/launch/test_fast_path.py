@@ -20,13 +20,14 @@ import torch
 from triton import knobs
 
 import pytriton
-from pytriton.errors import LaunchError
+from pytriton.errors import LaunchError, PytritonError
 from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import device as launch
 from pytriton.runtime.launch import fast_path
 from pytriton.runtime.launch.fast_path import Shape, form_of, launcher_for
 from pytriton.runtime.plan import Plan
+from tests.runtime import test_wrong_use as wrong_use
 from tests.runtime.kernels import ADD, binder
 from tests.runtime.stand_in import DEVICE, StandIn
 from tests.together import in_threads
@@ -74,6 +75,10 @@ def vectors() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return z, x, y
 
 
+def usual(kernel: Kernel) -> None:
+    kernel(*vectors(), 5, 7, grid=(1,))
+
+
 def divisors(*numbers: int) -> dict[int, int]:
     """What code is told of these numbers: whether 16 or else 8 divides them."""
     return {at: 16 if number % 16 == 0 else 8 for at, number in enumerate(numbers) if number % 8 == 0}
@@ -84,9 +89,9 @@ def tell(gpu: StandIn, long_ways: SlowCalls) -> Kernel:
     """A kernel that has a record already: for aligned tensors, and integers of which nothing is known."""
     kernel = pytriton.kernel(TELL)
     for _ in range(3):
-        kernel(*vectors(), 5, 7, grid=(1,))
+        usual(kernel)
     long_ways.clear()
-    kernel(*vectors(), 5, 7, grid=(1,))
+    usual(kernel)
     assert long_ways.are(0), "the fourth call did not take the fast path"
     gpu.expect(5)
     return kernel
@@ -179,7 +184,7 @@ class TestWhatIsLaunched:
     def test_stream(self, gpu: StandIn, tell: Kernel, long_ways: SlowCalls) -> None:
         for stream in (0, 7, 2**63):
             gpu.stream = stream
-            tell(*vectors(), 5, 7, grid=(1,))
+            usual(tell)
             assert gpu.last().stream == stream
         assert long_ways.are(0)
 
@@ -195,10 +200,10 @@ class TestWhatIsLaunched:
             return before(index)
 
         monkeypatch.setattr(torch.cuda, "device", device)
-        tell(*vectors(), 5, 7, grid=(1,))
+        usual(tell)
         assert not entered
         gpu.current = 3
-        tell(*vectors(), 5, 7, grid=(1,))
+        usual(tell)
         assert entered == [DEVICE]
         assert len(gpu.all()) == 2
         if not gpu.has_fast_path:
@@ -206,7 +211,7 @@ class TestWhatIsLaunched:
         # even where the same kernel has run on the device that is current now
         (launcher,) = tell._default._launchers.values()  # type: ignore[union-attr]
         launcher.records.update({(3, *key[1:]): record for key, record in launcher.records.items()})  # type: ignore[union-attr]
-        tell(*vectors(), 5, 7, grid=(1,))
+        usual(tell)
         assert entered == [DEVICE] * 2
 
 
@@ -234,18 +239,6 @@ class TestGrids:
     @pytest.mark.parametrize("grid", [(0,), (3, 0), 0, [0], lambda opt: (0, 1)])
     def test_zero(self, gpu: StandIn, tell: Kernel, grid: Any) -> None:
         tell(*vectors(), 5, 7, grid=grid)
-        assert not gpu.all()
-
-    @pytest.mark.parametrize(
-        "grid",
-        [
-            *((), (1, 2, 3, 4), (2.0,), "ab", {0: 3}, (torch.zeros(2),), ("a",)),
-            *((-1,), (-1, -1), (1, 65536), (2**31,), (2**16, 2**15), (2**31 - 1, 65535, 65535)),
-        ],
-    )
-    def test_refused(self, gpu: StandIn, tell: Kernel, grid: Any) -> None:
-        with pytest.raises(LaunchError, match=r"TC51[12]"):
-            tell(*vectors(), 5, 7, grid=grid)
         assert not gpu.all()
 
     @pytest.mark.parametrize("answer", [(1,), [1], 1, (0,), (1, 1, 1), (numpy.int64(2),)])
@@ -276,37 +269,18 @@ class TestGrids:
 class TestChecks:
     def test_every_refusal(self, gpu: StandIn, long_ways: SlowCalls) -> None:
         """What is refused in a first call is refused after good calls, and nothing is launched."""
-        kernel = pytriton.kernel(
-            "__global__ void f(float* x __aligned(16), int n __multipleof(8), char c, unsigned int u, bool b, "
-            "half h) { *x = n + c + (float)u + (float)h; }",
-            strict_promises=True,
-        )
-        gpu.expect(6)
-        x = torch.zeros(64)
-        good: list[Any] = [x, 8, -3, 4, True, 0.5]
+        kernel = wrong_use.kernel()
         for _ in range(4):
-            kernel(*good, grid=(1,))
+            kernel(*wrong_use.fitting().values(), grid=(1,))
         assert long_ways.are(2)
-        gpu.expect(6)
-        wrong: list[tuple[int, Any, str]] = [
-            *((0, value, "TC502") for value in (x.half(), x.int(), x.double())),
-            *((0, value, "TC509") for value in (x[1:], x.data_ptr() + 4)),
-            *((0, value, "TC505") for value in ("x", -1, 2**64, 1.0, x.untyped_storage(), [x])),
-            *((0, value, "TC510") for value in (x.to_sparse(), torch.empty(4, device="meta"))),
-            *((1, value, "TC508") for value in (9, 12, -1, numpy.int64(9), True)),
-            *((1, value, "TC506") for value in (2**31, -(2**31) - 8)),
-            *((1, value, "TC507") for value in (8.5, numpy.float32(8.25))),
-            *((1, value, "TC504") for value in ("8", None, x, [8])),
-            *((2, value, "TC506") for value in (128, -129)),
-            *((3, value, "TC506") for value in (2**32, -(2**31) - 1)),
-            *((5, value, "TC504") for value in ("h", None, x)),
-        ]
-        for at, value, code in wrong:
-            with pytest.raises(LaunchError, match=code):
-                kernel(*good[:at], value, *good[at + 1 :], grid=(1,))
-        for given in (good[:-1], [*good, 1], []):
-            with pytest.raises(LaunchError, match="TC501"):
-                kernel(*given, grid=(1,))
+        gpu.expect(10)
+        for calls in wrong_use.REFUSALS.values():
+            for wrong, code, _ in calls:
+                wrongly = wrong(wrong_use.fitting())
+                if "bare" not in wrongly:
+                    arguments, call = wrong_use.split(wrongly)
+                    with pytest.raises(PytritonError, match=code):
+                        kernel(*arguments, **call)
         assert not gpu.all()
 
     def test_numbers_of_every_make(self, gpu: StandIn, tell: Kernel) -> None:
@@ -333,11 +307,11 @@ class TestChecks:
         hooks = knobs.runtime
         hooks.launch_enter_hook.add(enter)
         try:
-            tell(*vectors(), 5, 7, grid=(1,))
+            usual(tell)
         finally:
             hooks.launch_enter_hook.remove(enter)
         assert told == ["tell"]
-        tell(*vectors(), 5, 7, grid=(1,))
+        usual(tell)
         assert long_ways.are(1)
         assert (told, len(gpu.all())) == (["tell"], 2)
 
@@ -348,7 +322,7 @@ class TestChecks:
         told: list[Any] = []
         for value in (None, told.append):
             monkeypatch.setattr(knobs.runtime, hook, value)
-            tell(*vectors(), 5, 7, grid=(1,))
+            usual(tell)
         assert len(told) == 1
         assert len(gpu.all()) == 2
 
@@ -461,7 +435,7 @@ class TestPlans:
     def test_launchers_are_collected(self, gpu: StandIn) -> None:
         kernel = pytriton.kernel(TELL)
         for _ in range(4):
-            kernel(*vectors(), 5, 7, grid=(1,))
+            usual(kernel)
         plan = weakref.ref(kernel._default)
         del kernel
         gc.collect()
@@ -517,7 +491,7 @@ class TestPlans:
         in_threads(work, [vectors() for _ in range(8)])
         assert len(gpu.all()) == 160
         long_ways.clear()
-        kernel(*vectors(), 5, 7, grid=(1,))
+        usual(kernel)
         assert long_ways.are(0)
 
     def test_defines_with_the_call(self, gpu: StandIn, long_ways: SlowCalls) -> None:

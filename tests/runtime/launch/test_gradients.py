@@ -7,7 +7,7 @@ Each test runs on the CPU, on a GPU where there is one, and over a driver that s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,17 @@ def kernel(**defines: Any) -> Kernel:
 
 def call(made: Kernel, y: Any, x: Any, **more: Any) -> Any:
     return made(y, x, N, **{"grid": (2,), **more})
+
+
+def written_by(made: Kernel) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A function that returns what the kernel makes of a tensor."""
+
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        y = torch.empty(N, device=x.device)
+        call(made, y, x)
+        return y
+
+    return doubled
 
 
 def vector(device: str, **more: Any) -> torch.Tensor:
@@ -336,12 +347,7 @@ class TestGradientsThatStop:
 
     def test_operators(self, device: str, said: _Said) -> None:
         made = kernel()
-
-        def doubled(x: torch.Tensor) -> torch.Tensor:
-            y = torch.empty_like(x)
-            call(made, y, x)
-            return y
-
+        doubled = written_by(made)
         ours = pytriton.op("pytriton_tests::doubled", doubled)
         ours.register_autograd(lambda ctx, dy: 2 * dy)
         theirs = torch.library.custom_op("pytriton_tests::doubled_by_torch", doubled, mutates_args=())
@@ -399,14 +405,7 @@ class TestLazyBits:
 
     def test_operators_resolve_them(self, device: str) -> None:
         """As operators of torch do: the dispatcher makes a copy."""
-        made = kernel()
-
-        def f(x: torch.Tensor) -> torch.Tensor:
-            y = torch.empty_like(x)
-            call(made, y, x)
-            return y
-
-        op = pytriton.op("pytriton_tests::of_negated", f)
+        op = pytriton.op("pytriton_tests::of_negated", written_by(kernel()))
         for _ in range(CALLS):
             assert not op(torch._neg_view(vector(device))).is_neg()
 
@@ -478,14 +477,7 @@ class TestStrides:
         assert said.codes() == []
 
     def test_within_an_operator(self, device: str, said: _Said) -> None:
-        made = kernel()
-
-        def f(x: torch.Tensor) -> torch.Tensor:
-            y = torch.empty(N, device=x.device)
-            call(made, y, x)
-            return y
-
-        op = pytriton.op("pytriton_tests::of_strided", f)
+        op = pytriton.op("pytriton_tests::of_strided", written_by(kernel()))
         for _ in range(CALLS):
             op(torch.ones(2 * N, device=device)[::2])
         assert said.codes() == ["TC527"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,16 @@ from tests.runtime.tune.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, mak
 
 __all__ = ["gpu"]
 
-BEST = Config({"TILE": 32})
+BEST = tile(32)
 
 
-def call(kernel: Kernel, n: int = 100) -> Kernel:
-    kernel(*ADDRESSES, n, grid=grid)
+def call(kernel: Kernel, n: int = 100, tiles: Sequence[int] = ()) -> Kernel:
+    kernel(*ADDRESSES, n, grid=grid, **({"TILE": list(tiles)} if tiles else {}))
     return kernel
+
+
+def tile(size: int) -> Config:
+    return Config({"TILE": size})
 
 
 def entries(tmp_path: Path) -> list[Path]:
@@ -81,7 +85,7 @@ class TestRecall:
             ],
         }
         assert path.stat().st_mode & 0o077 == 0
-        assert call(make()).timings[Config({"TILE": 64})] == "tile 64 does not fit [TC531]"
+        assert call(make()).timings[tile(64)] == "tile 64 does not fit [TC531]"
         assert gpu.measured == [[16, 32]]
 
     @pytest.mark.parametrize(
@@ -117,21 +121,19 @@ class TestRecall:
     def test_a_part_of_the_sweep(self, gpu: FakeGpu) -> None:
         """The best of three is the best of two. Without it the others race: they were not timed to the end."""
         call(make())
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [32, 64]})
+        kernel = call(make(), tiles=[32, 64])
         assert gpu.measured == [[16, 32, 64]]
         assert kernel.best_config == BEST
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [16, 64]})
+        call(kernel, tiles=[16, 64])
         assert gpu.measured == [[16, 32, 64], [64, 16]]
-        assert kernel.best_config == Config({"TILE": 64})
+        assert kernel.best_config == tile(64)
 
     def test_two_sweeps_and_what_they_have_together(self, gpu: FakeGpu) -> None:
         """Each has a finalist of its own; together these race, and afterwards all three sweeps are known."""
         gpu.times |= {8: 0.9}
 
         def best_of(*tiles: int) -> Any:
-            kernel = make()
-            kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": list(tiles)})
+            kernel = call(make(), tiles=tiles)
             assert kernel.best_config is not None
             return kernel.best_config.defines["TILE"]
 
@@ -145,23 +147,20 @@ class TestRecall:
         gpu.times |= {8: 4.0, 128: 0.5}
         call(make())
         gpu.times = {tile: 1.1 * time for tile, time in gpu.times.items()}
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64, 128]})
-        for tile, time in gpu.times.items():
-            assert kernel.timings[Config({"TILE": tile})] == pytest.approx(time)
+        kernel = call(make(), tiles=[8, 16, 32, 64, 128])
+        for size, time in gpu.times.items():
+            assert kernel.timings[tile(size)] == pytest.approx(time)
 
     def test_one_more_value_measures_the_new_point(self, gpu: FakeGpu, tmp_path: Path) -> None:
         """Beside the best three of those that are known, in the same minute; the others are not compiled."""
         gpu.times |= {8: 4.0, 128: 0.5, 256: 9.0}
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64]})
+        kernel = call(make(), tiles=[8, 16, 32, 64])
         gpu.compiled.clear()
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64, 128, 256]})
+        kernel = call(make(), tiles=[8, 16, 32, 64, 128, 256])
         assert gpu.measured == [[8, 16, 32, 64], [32, 64, 16, 128, 256]]
         assert {config.defines["TILE"] for config in gpu.compiled} == {16, 32, 64, 128, 256}
-        assert kernel.best_config == Config({"TILE": 128})
-        assert [kernel.timings[Config({"TILE": tile})] for tile in (8, 256)] == pytest.approx([4.0, 9.0])
+        assert kernel.best_config == tile(128)
+        assert [kernel.timings[tile(size)] for size in (8, 256)] == pytest.approx([4.0, 9.0])
         assert len(entries(tmp_path)) == 1
         call(make())
         assert len(gpu.measured) == 2
@@ -176,9 +175,9 @@ class TestRecall:
         with monkeypatch.context() as patch:
             patch.setattr(measure, "time_all", stingy)
             first = call(make())
-        assert first.timings[Config({"TILE": 64})] == "over the budget"
+        assert first.timings[tile(64)] == "over the budget"
         gpu.times[64] = 0.5
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
         assert gpu.measured == [[16, 32, 64], [32, 16, 64]]
 
     def test_times_of_other_code(self, gpu: FakeGpu, tmp_path: Path) -> None:
@@ -205,27 +204,27 @@ class TestRecall:
 
         with monkeypatch.context() as patch:
             patch.setattr(Candidate, "kernel_on", full)
-            assert call(make()).best_config == Config({"TILE": 64})
+            assert call(make()).best_config == tile(64)
         assert call(make()).best_config == BEST
 
     def test_force(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
         call(make())
         monkeypatch.setenv(record.FORCE_VARIABLE, "1")
         gpu.times[64] = 0.5
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
         monkeypatch.setenv(record.FORCE_VARIABLE, "0")
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
         assert len(gpu.measured) == 2
 
     def test_no_tune_takes_the_first_point(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
         call(make())
         monkeypatch.setenv("PYTRITON_NO_TUNE", "1")
-        assert call(make()).best_config == Config({"TILE": 16})
+        assert call(make()).best_config == tile(16)
 
     def test_a_choice_that_fits_no_more(self, gpu: FakeGpu) -> None:
         call(make())
         gpu.broken = {32}
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
         assert gpu.measured == [[16, 32, 64], [64, 16]]
         assert call(make()).timings[BEST] == "tile 32 does not fit [TC531]"
 
@@ -331,12 +330,12 @@ class TestReplay:
     def test_a_line_changed_by_hand(self, gpu: FakeGpu, file: Path) -> None:
         call(make())
         file.write_text("\n" + file.read_text().replace("TILE=32", "TILE=64") + "\n")
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
 
     def test_the_last_line_counts(self, gpu: FakeGpu, file: Path) -> None:
         call(make())
         file.write_text(file.read_text() + file.read_text().replace("TILE=32", "TILE=16"))
-        assert call(make()).best_config == Config({"TILE": 16})
+        assert call(make()).best_config == tile(16)
 
     def test_without_any_measuring(self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Pinned choices hold where timing is forbidden, and where it is forced."""
@@ -351,8 +350,7 @@ class TestReplay:
     def test_a_sweep_that_grew(self, gpu: FakeGpu, file: Path) -> None:
         call(make())
         gpu.times[8] = 0.1
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64]})
+        kernel = call(make(), tiles=[8, 16, 32, 64])
         assert kernel.best_config == BEST
         assert len(gpu.measured) == 1
 
@@ -425,7 +423,7 @@ class TestReplay:
     def test_a_last_line_that_a_person_left_open(self, gpu: FakeGpu, file: Path) -> None:
         call(make())
         file.write_text(file.read_text().replace("TILE=32", "TILE=64").strip())
-        assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == tile(64)
         call(make(), 200)
         assert [json.loads(line)["arguments"] for line in file.read_text().splitlines()] == [
             {"n": 100},

@@ -96,10 +96,16 @@ def grid(opt: Any) -> tuple[int]:
     return (pytriton.cdiv(100, opt.TILE),)
 
 
+def tuned() -> Kernel:
+    """A kernel that was called once."""
+    kernel = make()
+    kernel(*ADDRESSES, 100, grid=grid)
+    return kernel
+
+
 class TestChoice:
     def test_fastest(self, gpu: FakeGpu) -> None:
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         assert gpu.launched == [(32, (4, 1, 1), [*ADDRESSES, 100])]
         assert gpu.measured == [[16, 32, 64]]
         assert kernel.best_config == Config({"TILE": 32})
@@ -117,15 +123,13 @@ class TestChoice:
 
     def test_dropped_and_named(self, gpu: FakeGpu) -> None:
         gpu.broken = {32}
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         assert kernel.best_config == Config({"TILE": 64})
         assert kernel.timings[Config({"TILE": 32})] == "tile 32 does not fit [TC531]"
 
     def test_the_only_one_left_is_not_measured(self, gpu: FakeGpu) -> None:
         gpu.broken = {16, 32}
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         assert gpu.measured == []
         assert kernel.best_config == Config({"TILE": 64})
         assert kernel.timings[Config({"TILE": 64})] == "the only one left: not measured"
@@ -166,8 +170,7 @@ class TestChoice:
 
     def test_what_cannot_be_restored_is_not_measured(self, gpu: FakeGpu) -> None:
         gpu.can_save = False
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         assert gpu.measured == []
         assert [tile for tile, _, _ in gpu.launched] == [16]
         assert set(kernel.timings.values()) == {"not measured: what it writes cannot be restored"}
@@ -213,16 +216,14 @@ class TestWhen:
         assert self.ns(kernel, gpu, (100, 1, 0.5), (7, 9, 0.5), (7, 9, 0.6)) == [1, 1, 2]
 
     def test_other_addresses(self, gpu: FakeGpu) -> None:
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         kernel(4100, 8196, 12292, 100, grid=grid)
         assert len(gpu.measured) == 1
 
     def test_not_where_the_user_forbids_it(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(NO_TUNE_VARIABLE, "1")
         gpu.broken = {16}
-        kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid)
+        kernel = tuned()
         assert gpu.measured == []
         assert kernel.best_config == Config({"TILE": 32})
         assert gpu.compiled == [Config({"TILE": 32})]
@@ -460,9 +461,14 @@ __global__ void f(float* X, float* Y, int n) {
 }
 """
 
-    def test_on_the_best_few(self, gpu: FakeGpu) -> None:
-        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
+    def called(self, *tiles: int, **more: Any) -> Kernel:
+        defines = {"TILE": list(tiles) if tiles[1:] else tiles[0]}
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines=defines, **more)
         kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
+        return kernel
+
+    def test_on_the_best_few(self, gpu: FakeGpu) -> None:
+        kernel = self.called(16, 32, 64)
         assert [sorted(set(tiles)) for tiles in gpu.measured] == [[16, 32, 64], [32], [32]]
         staged = [config for config in kernel.timings if config.num_stages and not config.swizzle]
         assert [config.num_stages for config in staged] == [3, 4]  # of 32: the others are too far behind
@@ -479,16 +485,13 @@ __global__ void f(float* X, float* Y, int n) {
             return [1.0 - wins * (0.1 + 0.05 * (config.swizzle == 8)) + config.defines["TILE"] / 1000] * count
 
         monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
-        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
-        kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
+        kernel = self.called(16, 32, 64)
         assert kernel.best_config == Config({"TILE": 64}, num_stages=4, swizzle=8)
 
     def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:
-        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32})
-        kernel(4096, 8192, 100, grid=(1, 1))
+        self.called(32)
         assert gpu.measured == []
-        full = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32}, tune="full")
-        full(4096, 8192, 100, grid=(1, 1))
+        self.called(32, tune="full")
         assert len(gpu.measured[0]) == 6
         with pytest.raises(LaunchError, match=r"tune is 'fully'.*\[TC517\]"):
             pytriton.kernel(self.TILED, tune="fully")
@@ -505,14 +508,12 @@ __global__ void f(float* X, float* Y, int n) {
         assert seen == {"mappingproxy({'TILE': 32})", "4"}
 
     def test_stages_that_the_user_gives_stay(self, gpu: FakeGpu) -> None:
-        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]}, num_stages=2)
-        kernel(4096, 8192, 100, grid=(1, 1))
+        kernel = self.called(32, 64, num_stages=2)
         assert {config.num_stages for config in kernel.timings} == {2}
 
     def test_known_to_the_next_process(self, gpu: FakeGpu) -> None:
         def call() -> Config | None:
-            kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]})
-            kernel(4096, 8192, 100, grid=(1, 1))
+            kernel = self.called(32, 64)
             return kernel.best_config
 
         gpu.times = {32: 1.0, 64: 2.0}
