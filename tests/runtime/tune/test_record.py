@@ -27,7 +27,7 @@ from tests.runtime.tune.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, mak
 
 __all__ = ["gpu"]
 
-BEST = tile(32)
+BEST = Config({"TILE": 32})
 
 
 def call(kernel: Kernel, n: int = 100, tiles: Sequence[int] = ()) -> Kernel:
