@@ -38,15 +38,15 @@ LANGUAGE = (
     (
         "assigned-unconverted",
         "lang/check/assignments:_combined",
-        "arithmetic(operator, left, right, shape, node.span, context)",
-        "arithmetic(operator, conversion(left, right.type, node.span, 'convert', context), right, shape, node.span, context)",
+        "operators.arithmetic(operator, left, right, shape, node.span, context)",
+        "operators.arithmetic(operator, operators.conversion(left, right.type, node.span, 'convert', context), right, shape, node.span, context)",
         "+= computes in the type of the right side",
     ),
     (
         "exp-of-half-in-half",
         "lang/check/calls:_elementwise",
-        "DOUBLE if common == DOUBLE else FLOAT",
-        "common if common.is_float else FLOAT",
+        "types.DOUBLE if common == types.DOUBLE else types.FLOAT",
+        "common if common.is_float else types.FLOAT",
         "elementary functions of half are half",
     ),
     (
@@ -87,7 +87,7 @@ LANGUAGE = (
     (
         "discarded-with-its-effect",
         "lang/tree/effects:_without_unread",
-        "statement = Evaluate(statement.span, atomic)",
+        "statement = typed.Evaluate(statement.span, atomic)",
         "continue",
         "an atomic whose value is not used is dropped",
     ),
@@ -150,8 +150,8 @@ LANGUAGE = (
     (
         "truth-of-bits",
         "lang/tree/convert:_from_bool",
-        "isinstance(expr, Literal) and expr.value in (0, 1) and (expr.type == INT)",
-        "isinstance(expr, Literal) and expr.type == INT",
+        "isinstance(expr, typed.Literal) and expr.value in (0, 1) and expr.type == types.INT",
+        "isinstance(expr, typed.Literal) and expr.type == types.INT",
         "`&` of numbers, taken for a truth value, is computed on truth values",
     ),
     (
@@ -201,7 +201,7 @@ LANGUAGE = (
     (
         "mask-replaced",
         "lang/check/masks:_load",
-        "Binary(mask.span, with_element(BOOL, joint), '&&', mask, own)",
+        "typed.Binary(mask.span, with_element(types.BOOL, joint), '&&', mask, own)",
         "mask",
         "a load under `?:` loses its own mask",
     ),
