@@ -28,6 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 gradcheck_module = sys.modules["torch.autograd.gradcheck"]
 
 RELOADED = (
+    "pytriton.passes.analysis.affine",
     "pytriton.gradient.derive",
     *(f"pytriton.gradient.{name}" for name in ("backward", "enumerated", "points", "steps")),
 )

@@ -175,8 +175,8 @@ WRONG = (
     (
         "sums in inner blocks are stored",
         "gradient/derive/reverse:Reversed.contribute",
-        "Update(adjoint.variable.symbol, formula, adds=True)",
-        "Update(adjoint.variable.symbol, formula)",
+        "f.increase(adjoint.variable, formula)",
+        "f.assign(adjoint.variable, formula)",
         ("outer_value", "layer_norm"),
     ),
     (
@@ -202,23 +202,23 @@ WRONG = (
     ),
     (
         "states are kept after the iteration",
-        "gradient/derive/states:States._keep",
-        "self.repeat.body.insert(0, self._put(each, self.first, pointer, self.count))",
-        "self.repeat.body.append(self._put(each, self.first, pointer, self.count))",
+        "gradient/derive/states:States.__init__",
+        "(*self._saves[::-1], *repeat.body)",
+        "(*repeat.body, *self._saves[::-1])",
         ("online",),
     ),
     (
         "states are never kept",
         "gradient/derive/program:_live",
-        "saves is not None and saves not in needed",
-        "saves is not None",
+        "names(pointer) - needed",
+        "names(pointer)",
         ("online", "carried_last"),
     ),
     (
         "states of iterations lie on each other",
         "gradient/derive/states:States._place",
-        "f.binary('+', _address(pointer, each), offset)",
-        "_address(pointer, each)",
+        "f.binary('+', f.named(pointer), offset)",
+        "f.named(pointer)",
         ("online", "state_in_loop"),
     ),
     (
@@ -252,15 +252,15 @@ WRONG = (
     (
         "segments lie on their checkpoints",
         "gradient/derive/states:Checkpoints._keep",
-        "self._points(pointer, each, _address(start, each), self.room)",
-        "self._points(pointer, each, _address(start, each), _ZERO)",
+        "self._points(pointer, each, f.named(start), self.room)",
+        "self._points(pointer, each, f.named(start), _ZERO)",
         ("checkpoints",),
     ),
     (
         "the first iteration of a segment is left out",
         "gradient/derive/states:Checkpoints.open",
-        "(first, _integer(end))",
-        "(f.binary('+', first, _ONE), _integer(end))",
+        "(first, f.named(end))",
+        "(f.binary('+', first, _ONE), f.named(end))",
         ("checkpoints",),
     ),
     (
@@ -280,14 +280,14 @@ WRONG = (
     (
         "what an iteration makes of a state is added to it",
         "gradient/derive/reverse:Reversed._reverse_states",
-        "Update(variable.symbol, value, about=about)",
-        "Update(variable.symbol, value, adds=True, about=about)",
+        "f.assign(variable, value)",
+        "f.increase(variable, value)",
         ("carried_scaled",),
     ),
     (
         "what a state began with is forgotten",
         "gradient/derive/reverse:Reversed._reverse_states",
-        "back(each.before, Seed(value, variable.shape), self)",
+        "back(each.before, Seed(f.named(variable), shape_of(variable.type)), self)",
         "",
         ("carried_product", "carried_scaled"),
     ),
@@ -295,7 +295,7 @@ WRONG = (
         "the last iteration is left out",
         "gradient/derive/reverse:Reversed._reverse_states",
         "f.binary('-', end, _ONE)",
-        "f.binary('-', end, f.number('2'))",
+        "f.binary('-', end, f.number(2))",
         ("carried_product",),
     ),
     (
@@ -322,14 +322,14 @@ WRONG = (
     (
         "parts lie on each other",
         "gradient/derive/kernel:_Kernel._in_parts",
-        "f.multiply(offset, self.reversed.parameter(size))",
+        "f.multiply(offset, self.reversed.name_of(size))",
         "offset",
         ("channels",),
     ),
     (
         "one axis of parts",
         "gradient/derive/kernel:_Kernel._in_parts",
-        "number = f.add(number, f.multiply(many, _of_grid('get_program_id', axis)))",
+        "number = f.add(number, f.multiply(many, _of_grid('get_program_id', other)))",
         "",
         ("channels",),
     ),
@@ -350,7 +350,7 @@ WRONG = (
     (
         "sums have values in an iteration",
         "gradient/derive/kernel:_Kernel.lines",
-        "again or not unknown.isdisjoint(read_by(lines))",
+        "again or not unknown.isdisjoint(reads(lines))",
         "again",
         ("epilogue",),
     ),
@@ -377,7 +377,7 @@ WRONG = (
     ),
     (
         "what is stored is never zeroed",
-        "gradient/derive/affine:dense",
+        "passes/analysis/affine:dense",
         "None if bounds else extent",
         "extent",
         ("partial",),
@@ -420,7 +420,7 @@ WRONG = (
     (
         "copies joined though they are read",
         "gradient/derive/program:_join_starts",
-        "source is not None and alike and (source not in read_by(lines[at + 1:]))",
+        "source is not None and alike and (source not in reads(tuple(body[at + 1:])))",
         "source is not None and alike",
         ("row_sum",),
     ),
@@ -448,8 +448,8 @@ WRONG = (
     (
         "live variables dropped",
         "gradient/derive/program:_live",
-        "_names(pointer, value, mask)",
-        "_names(pointer, mask)",
+        "if any((symbol.noalias and (not symbol.parameter) for symbol in names(pointer) - needed)):\n    continue\nneeded = needed | _reads(statement)",
+        "if any((symbol.noalias and (not symbol.parameter) for symbol in names(pointer) - needed)):\n    continue\nneeded = needed | names(pointer)",
         ("exp",),
     ),
 )
@@ -540,8 +540,8 @@ ELSEWHERE = (
     (
         "ends of iterations out of order",
         "gradient/derive/program:_tidy_end",
-        "last not in read_by(others) and (not _moves_past(loop, end, declared.value))",
-        "last not in read_by(others)",
+        "last not in reads(others) and (not _moves_past(every[:every.index(end)], declared.value))",
+        "last not in reads(others)",
         "test_derived.py: test_order_of_carried_values",
     ),
     (
@@ -553,7 +553,7 @@ ELSEWHERE = (
     ),
     (
         "all reads are single",
-        "gradient/derive/affine:distinct",
+        "passes/analysis/affine:distinct",
         "step > extent",
         "True",
         "test_refused.py: test_facts_of_a_launch",

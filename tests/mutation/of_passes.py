@@ -20,8 +20,8 @@ PASSES = (
     ),
     (
         "divisors-unguarded",
-        "passes/lower/divisors:divisors.safe",
-        "not _divides(expr) or not _doubtful(expr.right, doubtful)",
+        "passes/lower/temporaries:divisors.safe",
+        "not _divides(expr) or not _doubtful(expr.right, tested, values)",
         "True",
         "a division by what may be zero drops the tests of it",
     ),
@@ -35,7 +35,7 @@ PASSES = (
     (
         "padding-summed",
         "passes/lower/pad:_Padding._filled",
-        "Select(operand.span, padded.type, inside, padded, neutral)",
+        "typed.Select(operand.span, padded.type, inside, padded, neutral)",
         "padded",
         "reductions see what stands in the padding",
     ),
@@ -63,8 +63,8 @@ PASSES = (
     (
         "continue-goes-on",
         "passes/lower/jumps:_guard",
-        "if not _silent(statement.comments):\n    result.append(Remark(statement.span, statement.comments))\nresult += [_set(flag, False, statement.span) for flag in clears]",
-        "if not _silent(statement.comments):\n    result.append(Remark(statement.span, statement.comments))",
+        "if not _silent(statement.comments):\n    result.append(typed.Remark(statement.span, statement.comments))\nresult += [_set(flag, False, statement.span) for flag in clears]",
+        "if not _silent(statement.comments):\n    result.append(typed.Remark(statement.span, statement.comments))",
         "continue does not clear the flag that the rest of the iteration tests",
     ),
     (
@@ -92,7 +92,7 @@ PASSES = (
     (
         "range-counter-lost",
         "passes/loops/counted:_range_loop",
-        "symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later)",
+        "symbol.type not in (INT, LONG) or (isinstance(init, typed.Assign) and symbol in later)",
         "symbol.type not in (INT, LONG)",
         "a loop whose counter is read behind it becomes a range",
     ),
@@ -142,8 +142,8 @@ PASSES = (
     (
         "upward-read",
         "passes/loops/counted:_statement",
-        "not isinstance(stop, Literal) or stop.value != 0 or statement.symbol in reads(statement.body)",
-        "not isinstance(stop, Literal) or stop.value != 0",
+        "not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body)",
+        "not isinstance(stop, typed.Literal) or stop.value != 0",
         "a counter that the body reads is turned round",
     ),
     (
@@ -184,14 +184,14 @@ PASSES = (
     (
         "chain-converted",
         "passes/lower/products:_accumulated",
-        "other.type == expr.type == product.type and (not isinstance(other, Cast))",
+        "other.type == expr.type == product.type and (not isinstance(other, typed.Cast))",
         "other.type == expr.type == product.type",
         "an accumulator that rounds at each step is chained",
     ),
     (
         "no-chain",
         "passes/lower/products:_accumulated",
-        "not isinstance(product, Dot) or product.accumulator is not None",
+        "not isinstance(product, typed.Dot) or product.accumulator is not None",
         "True",
         "sums of products are not accumulated by tl.dot",
     ),
@@ -358,7 +358,7 @@ PASSES = (
     ),
     (
         "streams-what-it-stores",
-        "passes/speed/stages:_streams",
+        "passes/speed/observe:_streams",
         "not any((provenance.writes_to(statement.body, load.pointer) for load in loads))",
         "True",
         "a loop loads ahead of its stores to the same memory",
@@ -379,7 +379,7 @@ PASSES = (
     ),
     (
         "tiles-in-elements",
-        "passes/speed/tiles:_tiles",
+        "passes/speed/observe:_tiles",
         "prod(shape_of(load.type)) * _width(load.type)",
         "prod(shape_of(load.type))",
         "tiles count one byte an element, so points that cannot fit are tried",
@@ -429,8 +429,8 @@ PASSES = (
     (
         "loaded-pointers-reach-nothing",
         "passes/memory/provenance:_computed_from",
-        "if isinstance(pointer, Load | Atomic):\n    return None",
-        "if isinstance(pointer, Load | Atomic):\n    return frozenset()",
+        "if isinstance(pointer, typed.Load | typed.Atomic):\n    return None",
+        "if isinstance(pointer, typed.Load | typed.Atomic):\n    return frozenset()",
         "a pointer that was loaded counts as apart from all others",
     ),
     (
@@ -485,7 +485,7 @@ PASSES = (
     (
         "if-runs-once-more",
         "passes/loops/rotate:_harmless",
-        "not divides and Load not in inside(statement).kinds",
+        "not divides and typed.Load not in inside(statement).kinds",
         "True",
         "an `if` around loads goes with the prefetch, so they run in the last iteration too",
     ),
