@@ -144,7 +144,7 @@ LANGUAGE = (
         "weak-is-float",
         "lang/tree/convert:common_type",
         "return first",
-        "return common_scalar(first, FLOAT)",
+        "return common_scalar(first, types.FLOAT)",
         "`h * 2.5` of half becomes float",
     ),
     (
