@@ -323,7 +323,7 @@ WRONG = (
         "parts lie on each other",
         "gradient/derive/kernel:_Kernel._in_parts",
         "f.multiply(offset, self.reversed.name_of(size))",
-        "offset",
+        "f.add(offset, f.multiply(f.number(0), self.reversed.name_of(size)))",
         ("channels",),
     ),
     (
