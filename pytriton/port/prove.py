@@ -7,8 +7,10 @@ the attempt with the fewest differences is kept.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
 locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
-for those only). The folded kernel may have more barriers. Values without effects are compared as expressions,
-wherever they are computed; statements with effects (loads, stores, loops) in order.
+for those only). The folded kernel may have more barriers, and may lack hints (``tt.divisibility``) that a statement
+of the variant has: a hint is a promise, and what relies on fewer promises is right wherever the variant is. Values
+without effects are compared as expressions, wherever they are computed, and with their hints; statements with
+effects (loads, stores, loops) in order.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ _ARGUMENT: Final = re.compile(r"(%[\w$.-]+): ")  # of a function or a block
 _PRECISION: Final = re.compile(r"^(.* = tt\.dot .*), inputPrecision = \w+(?= : tensor<\w+x(?!f32)\w+> \*)")
 _FUNCTION: Final = re.compile(r"@[\w$.]+")
 _BARRIER: Final = re.compile(r"(gpu\.barrier|ttg\.barrier all|ttg\.local_barrier)$")
+_HINT: Final = r"tt\.(?:divisibility|contiguity|constancy) = dense<[^<>\"]*> : tensor<\d+xi32>"
 _PURE: Final = re.compile(
     r"(?:arith\.|math\.|tt\.(?:splat|broadcast|expand_dims|make_range|addptr|get_program_id|get_num_programs"
     r"|reshape|trans|join|split|cat|bitcast|fp_to_fp|int_to_ptr|ptr_to_int|mulhiui|clampf|precise_|dot)\b)"
@@ -172,12 +175,29 @@ def differences(
 
 
 def _same(made: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the statements are the same, but for barriers more: these only wait."""
+    """Whether the statements are the same, but for barriers more, which only wait, and for hints less."""
     left = iter(made)
     for line in wanted:
-        if next((other for other in left if other == line or not _BARRIER.match(other)), None) != line:
+        other = next((o for o in left if _promises_no_more(o, line) or not _BARRIER.match(o)), None)
+        if other is None or not _promises_no_more(other, line):
             return False
     return all(map(_BARRIER.match, left))
+
+
+def _promises_no_more(made: str, wanted: str) -> bool:
+    """Whether the lines are the same, or the first only lacks some of the hints of the second."""
+    if made == wanted:
+        return True
+    if '"' in made + wanted:  # a text is no attribute
+        return False
+    return _without_hints(made) == _without_hints(wanted) and {*re.findall(_HINT, made)} <= {
+        *re.findall(_HINT, wanted)
+    }
+
+
+def _without_hints(line: str) -> str:
+    """A line without its hints, which are entries of one dictionary."""
+    return re.sub(rf" \{{{_HINT}\}}", "", re.sub(rf", {_HINT}", "", re.sub(rf"{_HINT}, ", "", line)))
 
 
 def ttir(

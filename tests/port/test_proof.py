@@ -15,7 +15,7 @@ import pytest
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.ported import observed_defines
-from pytriton.port.prove import prove_kernel, proved_kernels
+from pytriton.port.prove import _same, prove_kernel, proved_kernels
 from pytriton.port.run.observations import observation
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -82,6 +82,35 @@ def test_another_program_differs_and_is_refused(kernel: PortedKernel, instead: s
     assert f"{len(known.different)} differ" in wrong.summary()
     assert all(wrong.refusal(one.defines) for one in wrong.proof.wrong)
     assert all(known.defines.get("ADD") for known in wrong.sets)
+
+
+LOAD = "%v1 = tt.load %v0 {} : !tt.ptr<i32>"
+DIVISIBLE = "tt.divisibility = dense<16> : tensor<1xi32>"
+CONTIGUOUS = "tt.contiguity = dense<[16, 1]> : tensor<2xi32>"
+
+
+def loaded(*attributes: str) -> tuple[str, ...]:
+    inside = ", ".join(attributes)
+    return "tt.func @kernel", LOAD.replace(" {}", f" {{{inside}}}" if inside else ""), "tt.return"
+
+
+@pytest.mark.parametrize("kept", [(), ("isVolatile = true",)])
+def test_a_hint_may_be_lacking(kept: tuple[str, ...]) -> None:
+    wanted = loaded(CONTIGUOUS, *kept, DIVISIBLE)
+    for made in (wanted, loaded(*kept), loaded(CONTIGUOUS, *kept), loaded(*kept, DIVISIBLE)):
+        assert _same(made, wanted)
+
+
+def test_a_hint_may_not_be_more_or_another() -> None:
+    more = DIVISIBLE.replace("16", "32")
+    assert not _same(loaded(DIVISIBLE), loaded())
+    assert not _same(loaded(CONTIGUOUS, DIVISIBLE), loaded(DIVISIBLE))
+    assert not _same(loaded(more), loaded(DIVISIBLE))
+    assert not _same(loaded(), loaded(DIVISIBLE, "isVolatile = true"))
+    assert not _same(loaded("isVolatile = true"), loaded(DIVISIBLE))
+    assert not _same(loaded()[:2], loaded(DIVISIBLE))
+    printed = f'tt.print "{{{DIVISIBLE}}}" : %v0'
+    assert not _same(['tt.print "" : %v0'], [printed])
 
 
 # ---------------------------------------------------------------- the packages
