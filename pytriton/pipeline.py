@@ -310,7 +310,7 @@ def _translated(
         spelled=front.spelled,
         lines=MappingProxyType(dict(module.lines)),
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
-        traits=replace(context.traits, strays=provenance.strays),
+        traits=replace(context.traits, writes_elsewhere=provenance.writes_elsewhere),
         sites=sites,
         inspected=inspected,
         table=_table(module),

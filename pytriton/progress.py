@@ -15,7 +15,7 @@ PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
 
 
 def bar(what: str, total: int, stream: TextIO | None = None, after: float = 0.0) -> Any:
-    """A tqdm bar, to be updated and closed, which appears after so many seconds; None where nobody would see it."""
+    """A tqdm bar, which appears after so many seconds; None where there is no terminal."""
     stream = sys.stderr if stream is None else stream
     if os.environ.get(PROGRESS_VARIABLE) == "0" or stream is None or not _is_watched(stream):
         return None

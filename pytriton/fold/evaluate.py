@@ -20,7 +20,7 @@ _literal = cache(ast.literal_eval)
 def value_of(node: Node, values: Mapping[str, object]) -> object:
     """What an expression is for these defines; a name that is none of them is 0, as in an ``#if``.
 
-    Raises ValueError where that cannot be told, and TypeError where it is no value.
+    Raises ValueError where that is not known, and TypeError where it is no value.
     """
     match node:
         case Atom(text=text) if text in values:

@@ -54,7 +54,7 @@ class Folded(NamedTuple):
     def specialised(self, defines: Defines) -> str:
         """The body for a define set: what defines decide is decided, numbers that are free keep their names.
 
-        What is left of other defines is told by its value. So where two sets have the same, and their translations
+        What is left of other defines is known by its value. So where two sets have the same, and their translations
         have the same text, the kernel is proved for both or for neither.
         """
         given = self.bind(defines)

@@ -88,13 +88,13 @@ def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
     modes = [name for name in table.names if name in flags]
     others = [name for name in table.names if name not in modes]
 
-    def told(one: str, other: str) -> bool:
+    def determined(one: str, other: str) -> bool:
         return _same(_projected(table, (one, other)))
 
     def tied(one: str, other: str) -> bool:
         return not _free_within(_projected(table, (*modes, one, other)), 2)
 
-    same = _linked(others, told)
+    same = _linked(others, determined)
     parts = [_projected(table, group) for group in same if len(group) >= MIN_SAME]
     first = [name for group in same for name in (group[:1] if len(group) >= MIN_SAME else group)]
     within = _linked(first, tied)
@@ -103,7 +103,7 @@ def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
 
 
 def _same(pair: Table) -> bool:
-    """Whether each of two columns is told by the other."""
+    """Whether each of two columns determines the other."""
     sizes = {len({row[place] for row in pair.rows}) for place in (0, 1)}
     return sizes == {len(pair.rows)}
 

@@ -130,7 +130,7 @@ class Gradient:
 
     @property
     def refused(self) -> Mapping[str, CompileError]:
-        """Inputs that nobody asked for and that have no gradient, with the reason."""
+        """Inputs that were not asked for and have no gradient, with the reason."""
         return self._forward.refused
 
     def _programs(self, each: Derived, grid: Any, given: Mapping[str, Any], options: Options | None) -> Any:

@@ -177,8 +177,8 @@ def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine
         new, old = launch.both(there, machine.running)
         for parameter, one, mine, wanted in zip(translation.parameters, arguments, new, old, strict=True):
             if isinstance(one, Arena):
-                told = watch.several(one)
-                mine[told] = wanted[told] = 0
+                key = watch.several(one)
+                mine[key] = wanted[key] = 0
                 _assert_same(f"{machine.name}{parameter.name}", mine, wanted, one.first)
 
 

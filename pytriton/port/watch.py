@@ -1,7 +1,7 @@
 """What the programs of a launch do to the memory of a test, seen on Triton's interpreter.
 
 The interpreter runs programs one after another, and stores the elements of a block in order. A GPU does neither,
-so what depends on that order is nobody's promise. ``Watch`` looks at every access and tells it:
+so what depends on that order is not guaranteed. ``Watch`` looks at every access and tells it:
 
 ``several``  elements that were stored to more than once: the last store wins, and sums are rounded as they come
 ``meet``     a program reads what another one writes: all that it does may depend on which of them was first. Random

@@ -57,5 +57,5 @@ def test_all(folder: str, total: str, capsys: pytest.CaptureFixture[str]) -> Non
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == total
     assert total in (ROOT / "docs" / "gradients.md").read_text(encoding="utf-8")
-    told = re.compile(r".*:\d+: \w[\w ]*: (derives .* by .*|TC\d{3}: .*|its source is only known .*)")
-    assert [line for line in lines if not told.fullmatch(line)] == []
+    line_of = re.compile(r".*:\d+: \w[\w ]*: (derives .* by .*|TC\d{3}: .*|its source is only known .*)")
+    assert [line for line in lines if not line_of.fullmatch(line)] == []

@@ -99,8 +99,8 @@ def main() -> int:
 
 def _kept(path: Path | None) -> list[Outcome]:
     """What an earlier run found caught; a mutant that is written otherwise now counts as new."""
-    told = loads(path.read_text()) if path and path.exists() else []
-    outcomes = [Outcome(**{**one, "mutant": Mutant(**one["mutant"])}) for one in told]
+    earlier = loads(path.read_text()) if path and path.exists() else []
+    outcomes = [Outcome(**{**one, "mutant": Mutant(**one["mutant"])}) for one in earlier]
     return [outcome for outcome in outcomes if outcome.caught]
 
 

@@ -375,7 +375,7 @@ PASSES = (
         "passes/analysis/liveness:_removable",
         "effects if acts else removable",
         "removable",
-        "an atomic goes with the variable that nobody reads",
+        "an atomic goes with the variable that is not read",
     ),
     (
         "tiles-in-elements",

@@ -124,7 +124,7 @@ def derivable(
     reads_outputs: bool = True,
     checkpoints: bool = False,
 ) -> Forward:
-    """A kernel with a backward. Inputs that nobody asked for by name, and that have none, are in ``refused``;
+    """A kernel with a backward. Inputs that were not named and have no gradient, are in ``refused``;
     raises a CompileError if none is left. ``reads_outputs``: the backward may read what the forward left there;
     ``checkpoints``: it keeps what loops carry for segments of their iterations, not for each.
     """
@@ -176,8 +176,8 @@ def derived_text(
     forward = derivable(source, single, settings, inputs, outputs, checkpoints=checkpoints)
     if scratch_bytes is not None and _kept_bytes(forward) > scratch_bytes:
         forward = replace(forward, checkpoints=True)
-    told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
-    return kept_text(forward, source, inputs, outputs), told
+    warnings = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
+    return kept_text(forward, source, inputs, outputs), warnings
 
 
 def _kept_bytes(forward: Forward) -> int:

@@ -324,7 +324,7 @@ class Words:
         self.stored = {self.type_word(symbol) for symbol in pointers} & types.keys()
 
     def word(self, element: ElementType) -> str:
-        """A type that nobody wrote: ``TYPE`` for half, where tensors are that."""
+        """A type that is not in the source: ``TYPE`` for half, where tensors are that."""
         defines = [word for word in self.stored if self.types[word] == str(element)]
         return defines[0] if len(defines) == 1 and element in (HALF, BFLOAT16, DOUBLE) else str(element)
 

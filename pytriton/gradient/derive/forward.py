@@ -40,7 +40,7 @@ from pytriton.source import Source
 @node
 class Forward:
     """A kernel, read: its typed tree, its graph, and what flows in it. ``inputs``, ``outputs``: chosen
-    parameters; ``refused``: inputs that nobody asked for and that have no gradient, with the reason; ``loads``:
+    parameters; ``refused``: inputs that were not asked for and have no gradient, with the reason; ``loads``:
     all, by number.
     """
 

@@ -47,7 +47,7 @@ class Define:
 
 @dataclass(eq=False)
 class Write:
-    """A store, or an ``atomic_add`` whose value nobody uses."""
+    """A store, or an ``atomic_add`` whose value is not used."""
 
     pointer: Expr
     value: Expr

@@ -1,6 +1,6 @@
 """One pass of a backward -> the text of its kernel.
 
-The pass is reversed, what nobody reads is dropped, a walk over the forward's programs is put around it, and it is
+The pass is reversed, what is not read is dropped, a walk over the forward's programs is put around it, and it is
 printed. What was made is read again by the same front end before it is given out.
 """
 

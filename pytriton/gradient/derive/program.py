@@ -235,7 +235,7 @@ def announced(body: Body) -> Body:
         nonlocal before
         result: list[Statement] = []
         for statement in body:
-            about = None if statement.span is ADDED else told(statement.span)
+            about = None if statement.span is ADDED else quoted(statement.span)
             if about is not None and about != before:
                 above = (*statement.comments.above, f"adjoint of: {about}")
                 statement = replace(statement, comments=replace(statement.comments, above=above))
@@ -246,7 +246,7 @@ def announced(body: Body) -> Body:
     return block(body)
 
 
-def told(span: Span) -> str:
+def quoted(span: Span) -> str:
     """A statement in one line, for a comment."""
     text = span.text
     if re.match(r"(for|while|if)\b", text):

@@ -74,7 +74,7 @@ class NotShared(Exception):
 
 @dataclass(eq=False)
 class _Adjoint:
-    """What flows into a variable. ``masks``: outside which it is 0; None: nobody knows. ``inner``: some of it
+    """What flows into a variable. ``masks``: outside which it is 0; None: unknown. ``inner``: some of it
     came from inside a block.
     """
 

@@ -100,7 +100,7 @@ class States:
             self.of.load(each.inside, self._place(pointer, each, self._row(turn)))
 
     def check(self, lines: Sequence[Statement]) -> None:
-        """Refuse what an iteration begins with, if these lines read it and nobody knows it."""
+        """Refuse what an iteration begins with, if these lines read it and it is not known."""
         changed = {line.symbol for line in lines if isinstance(line, Assign)}
         read = reads(live(lines, changed))
         for each in self.loop.carried:

@@ -92,7 +92,7 @@ def _plain(size: int) -> int | str:
 
 class Unparser:
     """``name``: of a variable. ``types``: what the defines stand for that a conversion may name; ``word``: a type
-    that nobody wrote.
+    that are not in the source.
     """
 
     def __init__(

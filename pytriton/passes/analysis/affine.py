@@ -2,7 +2,7 @@
 
 Input: a typed expression. Output: an ``Affine``, or None where the caller says that there is none. The caller
 chooses the symbols: ``leaf`` gets every operand that is not itself a sum, and answers with an ``Affine``. So the
-same few lines serve whoever compares integers (affine.py), addresses (memory/overlap.py), tiles
+same few lines compare integers (affine.py), addresses (memory/overlap.py), tiles
 (speed/descriptors.py), masks (speed/peel.py) or values (lower/unreached.py).
 
 Invariants:

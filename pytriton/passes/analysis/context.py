@@ -92,7 +92,7 @@ class Traits:
     grows: bool = False  # a loop of it may run the longer the further a program is along axis 0
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
     streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
-    strays: bool = False  # it writes through pointers that it loaded, or made from numbers
+    writes_elsewhere: bool = False  # it writes through pointers that it loaded, or made from numbers
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     tiles: Tiles = Tiles()
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch

@@ -29,7 +29,7 @@ _Value = TypeVar("_Value")
 
 
 class Once(Generic[_Key, _Value]):
-    """What a function gives for each node, worked out once. Nodes are told apart by their ids, so they are held.
+    """What a function gives for each node, worked out once. Nodes are distinguished by their ids, so they are held.
 
     The function is named at each use: were it held, too, an object that holds its own results would be a cycle.
     """

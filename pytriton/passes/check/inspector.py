@@ -55,8 +55,8 @@ from pytriton.passes.check.sites import Site
 #
 # Input: an expression of a kernel after all passes. Output: its ``Parts``, whose sum (of truth values, whose
 # conjunction) it is. The parts are small, and computed as the kernel computes them; the lowest and the highest
-# element of the whole block are the sums of the lowest and of the highest of its parts. What is no such sum, or
-# depends on a variable of which nobody knows, is ``Unknown``.
+# element of the whole block are the sums of the lowest and of the highest of its parts. What is not such a sum, or
+# depends on a variable that is not known, is ``Unknown``.
 #
 # A pointer to T moves by parts that count elements of T. Sums of ints are exact only if they stay within 32 bits;
 # where it matters, a statement goes to ``required`` which reports if they do not.
@@ -429,7 +429,7 @@ class _Inspector:
         self._known.unknown |= assigned((statement,)) - own
 
     def _look_up(self, load: typed.Load) -> typed.Expr:
-        """A load of memory that nobody writes."""
+        """A load of memory that the kernel does not write."""
         assert load.site is not None
         roots = self._sites[load.site].roots
         if roots is None or len(roots) != 1 or roots[0] in self._written:

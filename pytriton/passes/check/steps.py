@@ -1,8 +1,8 @@
 """A kernel that tells of itself: after each statement a call of ``watched``, with the variable that it set.
 
 Input: a kernel as it was checked, before any pass, so that its statements and variables are the user's. Output: the
-same kernel with these calls, and what each of them stands for. A statement that leaves a block is told of before it
-does.
+same kernel with these calls, and what each of them stands for. A statement that leaves a block is reported
+before it does.
 """
 
 from __future__ import annotations

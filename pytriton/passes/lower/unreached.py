@@ -3,7 +3,7 @@
 ``for (i = 0; i < 0; i++)`` is what a macro or a tile may leave, and so is ``if (lda * K != K * lda)``. It costs
 nothing, but an old Triton fails on a load or a store in code that it can tell is never entered, where it finds out
 after it has folded constants: TritonGPUCoalesce asks for facts about pointers that its analysis, rightly, never
-visited. So what can be told from the text goes before Triton sees it.
+visited. So what is known from the source goes before Triton sees it.
 
 What is known at a place is the number of each variable's value there (unreached.py). A loop starts with what holds
 before it and after each iteration: assumed first, then checked by running over the body. Outside of loops a

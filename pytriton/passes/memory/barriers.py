@@ -9,7 +9,7 @@ an earlier one made by other threads, so a barrier goes before a statement when
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-Accesses of two iterations of a loop that can be told apart (overlap.py) do not meet. The body of a loop is visited
+Accesses of two iterations of a loop that are shown disjoint (overlap.py) do not meet. The body of a loop is visited
 until an iteration leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the
 work, so what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """

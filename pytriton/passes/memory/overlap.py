@@ -237,7 +237,7 @@ class Overlap:
         iteration = place.iteration
         if variable in iteration.values:
             position, value = iteration.values[variable]
-            # What the iteration before has left, which may be told by this one.
+            # What the iteration before has left, which this one may show.
             if position >= place.position:
                 return None
             if variable not in iteration.sums:

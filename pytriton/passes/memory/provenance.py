@@ -59,7 +59,7 @@ class Provenance:
         return self._named(roots for access, roots in self.accesses if not isinstance(access, typed.Load))
 
     @property
-    def strays(self) -> bool:
+    def writes_elsewhere(self) -> bool:
         """Whether memory is written that no parameter points to."""
         return any(roots is None and not isinstance(access, typed.Load) for access, roots in self.accesses)
 

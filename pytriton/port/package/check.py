@@ -45,11 +45,11 @@ def wrong_sites(package: Package) -> Iterator[Note]:
         last = done.stderr.strip().rpartition("\n")[2]
         yield Note(package.folder, f"the written modules cannot be imported: {last}")
         return
-    told = set()
+    reported = set()
     for (site, kernel, defines), answer in zip(asked, json.loads(done.stdout), strict=True):
         wrong = answer["error"] or _wrong(kernel, defines, answer, files[answer["file"]])
-        if wrong and site.where not in told:
-            told.add(site.where)
+        if wrong and site.where not in reported:
+            reported.add(site.where)
             yield Note(site.place, f"what was written for this source is wrong with {dict(defines)}: {wrong}")
 
 

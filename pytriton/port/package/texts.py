@@ -27,7 +27,7 @@ from pytriton.port.read.extract import looks_like, text_of_file
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
-_IN_ORDER: Final = frozenset(("%s", "%d"))  # holes whose values are told by their order alone
+_IN_ORDER: Final = frozenset(("%s", "%d"))  # holes whose values are known by their order alone
 MIN_PART: Final = 40  # characters of a string that is taken for a part of a text
 
 

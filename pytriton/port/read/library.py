@@ -54,7 +54,7 @@ def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
-    """The value of a call of a library function; raises one of ``FAILURES`` where it cannot be told."""
+    """The value of a call of a library function; raises one of ``FAILURES`` where it is not known."""
     if name in ("triton.read", "open", "builtins.open"):
         return _read(arguments, named, root)
     model = _MODELS.get(name)
@@ -74,7 +74,7 @@ def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> 
 
 
 def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: Path) -> KernelObject:
-    """``triton.kernel`` of any era; what stands after the source is told apart as the runtime does."""
+    """``triton.kernel`` of any era; what stands after the source is distinguished as the runtime does."""
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
         try:

@@ -60,7 +60,7 @@ class Filtered(list[Any]):
 class Unknown:
     """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
 
-    ``kind`` is what can be told all the same: ``bool``, ``int`` or ``dtype``.
+    ``kind`` is what is known nevertheless: ``bool``, ``int`` or ``dtype``.
     """
 
     node: ast.expr

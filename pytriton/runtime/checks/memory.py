@@ -58,7 +58,7 @@ class Checks:
 
     def __init__(self, check: Check = None) -> None:
         self.check = check
-        self.told: set[object] = set()  # the places in its text of which the user was warned
+        self.warned: set[object] = set()  # the places in its text of which the user was warned
         self.outputs = True  # whether an output that is mostly not stored is worth a note
 
     def are_on(self, *, on_cpu: bool) -> bool:

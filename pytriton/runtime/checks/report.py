@@ -35,8 +35,8 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
         place = _place_of(violation)
         if violation.site.kind != "load" or memory.checks.strict:
             errors.append(violation)
-        elif place not in memory.checks.told:
-            memory.checks.told.add(place)
+        elif place not in memory.checks.warned:
+            memory.checks.warned.add(place)
             warn(_diagnostic(Outside(violation, memory, grid), "warning").render())
     refuse(
         [_diagnostic(Outside(error, memory, grid), "error") for error in errors],
@@ -145,8 +145,8 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
             apart = next(name for name in sorted(names) if name in translation.apart)
             other = next(iter(names - {apart}))
             message = f"{memory.kernel}: '{apart}' is __noalias, but shares memory with '{other}'"
-            if message not in memory.checks.told:
-                memory.checks.told.add(message)
+            if message not in memory.checks.warned:
+                memory.checks.warned.add(message)
                 warn(headline(message, "TC552", "pass a copy, x.clone(), or drop __noalias from the source"))
 
 
@@ -342,8 +342,8 @@ def tell_of_short_grid(sites: Sequence[Site], last: Mapping[int, int], memory: M
         site = sites[max(stores, key=last.__getitem__)]
         left = _left(site, max(last[number] for number in stores), extent, memory, math.prod(grid))
         place = "short", site.span.source.name, site.span.start
-        if left and place not in memory.checks.told:
-            memory.checks.told.add(place)
+        if left and place not in memory.checks.warned:
+            memory.checks.warned.add(place)
             warn(_of_short_grid(site, left, extent, memory, grid).render())
 
 

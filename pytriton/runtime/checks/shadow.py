@@ -316,6 +316,6 @@ def _is_older(tensor: torch.Tensor) -> bool:
 
 
 def _once(place: object, found: Diagnostic, memory: Memory) -> None:
-    if place not in memory.checks.told:
-        memory.checks.told.add(place)
+    if place not in memory.checks.warned:
+        memory.checks.warned.add(place)
         warn(found.render())

@@ -33,7 +33,7 @@ from pytriton.runtime.locks import Lock
 # One file, replaced as a whole: a reader sees the old content or the new, whenever the writer is killed.
 #
 # The content is written to a temporary file beside it, which then takes its name. A writer that is killed leaves
-# its temporary file; the next process that writes to the directory removes it. Whether its writer lives is told
+# its temporary file; the next process that writes to the directory removes it. Whether its writer lives is known
 # by a lock on the file, which the system drops with the process: no clock and no process number is trusted. Where
 # a file system knows no locks, a day's age decides; a writer whose file was taken away too early simply writes it
 # again.

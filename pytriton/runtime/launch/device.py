@@ -148,13 +148,13 @@ class DeviceKernel:
             values = self._adjust(values)
         stream = self._stream_of(self._device)
         enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
-        told = self.compiled.launch_metadata(grid, stream, *values, *self._constexprs)
+        hooked = self.compiled.launch_metadata(grid, stream, *values, *self._constexprs)
         self._run(
             *grid,
             stream,
             self._function,
             self._metadata,
-            told,
+            hooked,
             enter,
             leave,
             *values,
@@ -166,9 +166,9 @@ class DeviceKernel:
 
 Style = Literal["flat", "packed"]
 
-# flat:   x, y, z, stream, function, cooperative, dependent, two scratches, metadata, what hooks are told,
+# flat:   x, y, z, stream, function, cooperative, dependent, two scratches, metadata, what hooks are given,
 #         two hooks, and all arguments, constexprs included (they are skipped)
-# packed: x, y, z, stream, function, cooperative, dependent, metadata, what hooks are told, two hooks, two
+# packed: x, y, z, stream, function, cooperative, dependent, metadata, what hooks are given, two hooks, two
 #         scratches, annotations, signature, and one tuple of arguments (of which constexprs, which are last, may
 #         be left out)
 _SCRATCH: Final[dict[Style, int]] = {"flat": 7, "packed": 11}  # the place of the first
@@ -279,11 +279,11 @@ def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
     launch = _with_scratch(direct.launch, style, direct.scratch)
 
     def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
-        told, values = given[:3], given[3:]
+        hooked, values = given[:3], given[3:]
         if style == "flat":  # Triton 3.6: as above
-            launch(x, y, z, stream, function, False, False, None, None, metadata, *told, *values)
+            launch(x, y, z, stream, function, False, False, None, None, metadata, *hooked, *values)
         else:
-            launch(x, y, z, stream, function, False, False, metadata, *told, None, None, *more, values)
+            launch(x, y, z, stream, function, False, False, metadata, *hooked, None, None, *more, values)
 
     return run
 

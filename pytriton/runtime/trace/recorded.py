@@ -153,7 +153,7 @@ def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | Non
         return None
     if any(module.traits.described or module.traits.positive for module in translations):
         return None  # that holds for some launches
-    if len(translations) > 1 and any(module.traits.strays for module in translations):
+    if len(translations) > 1 and any(module.traits.writes_elsewhere for module in translations):
         return None
     return translations if len({(module.function, module.text) for module in translations}) == 1 else None
 

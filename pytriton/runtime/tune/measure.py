@@ -237,7 +237,7 @@ def save_written(
     candidates: Sequence[Candidate], arguments: Sequence[Any], device: int, constants: Constants
 ) -> Saved | None:
     """A copy of all memory that these candidates write; None if some of it cannot be found."""
-    if any(candidate.translation.traits.strays for candidate in candidates):
+    if any(candidate.translation.traits.writes_elsewhere for candidate in candidates):
         return None
     written = written_by(candidates, arguments)
     for candidate in candidates:

@@ -13,7 +13,7 @@ counts is the ratio of two points *of one round*, over many rounds:
   ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree
   one decides about points that are 16 % slower, and ten about those that are 2 % slower.
 * The race ends when one is left, or it has taken its time. Of those within ``CLOSE`` the cheapest is the choice: it
-  is the fastest as far as can be told, and leaves more room to whatever else runs.
+  is the fastest within the error, and leaves more room to whatever else runs.
 
 The times that are given can be compared: that of the choice is its median, that of any other is this times the
 ratio of both in the rounds that they shared.
