@@ -23,8 +23,8 @@ from pytriton.errors import (
 if TYPE_CHECKING:
     from pytriton import testing
     from pytriton.gradient.backward import gradient
-    from pytriton.legacy.extract import read
     from pytriton.legacy.imports import legacy_imports
+    from pytriton.legacy.sources import read
     from pytriton.legacy.submodules import utils
     from pytriton.operators.autograd import function
     from pytriton.operators.operator import op
@@ -95,7 +95,7 @@ _LAZY = {
     "op": "pytriton.operators.operator",
     "override": "pytriton.operators.overrides",
     "legacy_imports": "pytriton.legacy.imports",
-    "read": "pytriton.legacy.extract",
+    "read": "pytriton.legacy.sources",
     "utils": "pytriton.legacy.submodules",
 }
 

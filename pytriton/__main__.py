@@ -17,7 +17,7 @@ import pytriton
 from pytriton.errors import CompileError, Report
 from pytriton.gradient.derive.derive import derived_text
 from pytriton.lang.format import formatted
-from pytriton.lang.preprocess.defines import given_options
+from pytriton.lang.preprocess.macros import given_options
 from pytriton.lang.tokens import decode
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate

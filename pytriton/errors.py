@@ -173,7 +173,11 @@ class Report:
         help: str | None = None,
     ) -> None:
         """Record an error; the first one at a place silences those that follow there."""
-        diagnostic = Diagnostic("error", code, message, where, notes, help)
+        self.add(Diagnostic("error", code, message, where, notes, help))
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Record an error that was made elsewhere."""
+        where = diagnostic.where
         if isinstance(where, Span) and any(other.where == where for other in self.errors):
             return
         if len(self.errors) >= self.limit:

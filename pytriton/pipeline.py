@@ -19,13 +19,13 @@ from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Atom, BinOp, Call, Kernel, Node, Simple
+from pytriton.emit.python import Atom, BinOp, Call, KernelFunction, Node, Simple
 from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
-from pytriton.lang.check.kernel import check, kernel_names
-from pytriton.lang.preprocess.defines import Digits
+from pytriton.lang.check.checker import check, kernel_names
+from pytriton.lang.preprocess.macros import Digits
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
-from pytriton.lang.tree.formats import Printed
+from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
@@ -69,7 +69,7 @@ class Translation:
     """
 
     text: str
-    tree: Kernel = field(repr=False, compare=False)
+    tree: KernelFunction = field(repr=False, compare=False)
     kernel: str
     function: str
     kernels: tuple[str, ...]

@@ -17,7 +17,8 @@ class Settings:
     many, 0 as they come, a negative number those at the end of axis 0 first. ``num_stages`` is for loops that
     only stream; those with products take it from the launch. With ``descriptors`` tiles are loaded through tensor
     descriptors, for launches of which ``Traits.described`` holds.
-    ``portable`` code is for people to keep: it has nothing that helps one version of Triton only.
+    ``portable`` code is for people to keep: it has nothing that helps one version of Triton only, and barriers that
+    blocks of any size need.
     ``packed`` code reads operands from copies that the launcher makes of them (``Traits.packing``).
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check).
     Of it, the ``inspector`` tells before a launch whether all accesses will be inside, and the ``executor`` checks

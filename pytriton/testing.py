@@ -4,7 +4,7 @@ A stopwatch, comparisons, block-sparse tensors and reports over sizes; then a po
 Generated files name nothing else of the package, so its files may move.
 """
 
-from pytriton.legacy.report import Benchmark, Mark, perf_report
+from pytriton.legacy.perf_report import Benchmark, Mark, perf_report
 from pytriton.port.equivalence import Case, compare, load_ported, ported
 from pytriton.runtime.tensors import allclose, do_bench, mask_tensor, sparsify_tensor
 

@@ -1,8 +1,8 @@
-"""Python programs in processes of their own, without waiting for torch and Triton to be imported by each.
+"""Python programs in processes of their own.
 
-``run`` is ``subprocess.run`` for a Python program whose output is text. A process that has imported both, and none
-of this project, forks for each program; there is one for compiled and one for interpreted kernels, as Triton reads
-TRITON_INTERPRET when it is imported. What a program's own start is tested by uses ``subprocess`` itself.
+``python`` starts one, with the pytriton of this checkout. ``run`` is the same for a program that would first wait
+for torch and Triton: a process that has imported both, and none of this project, forks for each program. There is
+one for compiled and one for interpreted kernels, as Triton reads TRITON_INTERPRET when it is imported.
 """
 
 from __future__ import annotations
@@ -16,6 +16,21 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def python(*words: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What ``python *words`` prints; an error if it hangs."""
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 def run(

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
@@ -50,7 +50,7 @@ STAGES = (
 )
 
 # What launches a backward; gradient/derive needs neither torch nor triton.
-GRADIENT = tuple(f"gradient/{name}.py" for name in ("backward", "enumerated", "laid_out", "points", "steps"))
+GRADIENT = tuple(f"gradient/{name}.py" for name in ("backward", "enumerated", "laid_out", "launches"))
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.
 LIBRARIES = {
@@ -63,19 +63,17 @@ LIBRARIES = {
         *GRADIENT,
         "operators/",
         "port/equivalence.py",
-        "port/watch.py",
-        "port/run/observe.py",
+        "port/run/recorder.py",
     ),
     "triton": (
         "compat/",
         "runtime/",
         "operators/",
-        "legacy/report.py",
+        "legacy/perf_report.py",
         "port/equivalence.py",
         "port/prove.py",
-        "port/watch.py",
     ),
-    "numpy": ("runtime/", "operators/", "port/watch.py"),
+    "numpy": ("runtime/", "operators/", "port/equivalence.py"),
 }
 
 # Where private names of torch and Triton may stand.
@@ -90,6 +88,18 @@ OTHERS = {"_actions", "_asdict", "_field_type", "_getframe", "_load_from_dict"}
 
 # They put names of all stages together: for users, and for generated tests of the time before ``pytriton.testing``.
 DOORS = ("__init__.py", "__main__.py", "runtime/compare.py")
+
+# Files of several packages that may bear one name, and why; any other name of a file says which of them it is.
+SHARED_STEMS = {
+    "__init__": "the head of each folder, or its public face",
+    "command": "the command line of a package",
+    "context": "what the functions of a stage share: each sees that of its own stage only",
+    "errors": "diagnostics of a source; refusals of a launch",
+    "walk": "the walker of each tree",
+}
+# Classes of several files, likewise; the nodes of the trees are free (syntax.If is parsed, typed.If is checked).
+SHARED_CLASSES = {"Context": SHARED_STEMS["context"]}
+TREES = ("lang/parse/syntax.py", "lang/tree/typed.py", "emit/python.py")
 
 MAX_FILES = 17  # of a folder, with its __init__.py
 MAX_FILE_LINES = 700
@@ -268,6 +278,30 @@ def folders_are_small(files: Files) -> Iterator[str]:
             yield f"{folder}/ has {count} files: a wall is missing"
 
 
+def names_of_files_are_unique(files: Files) -> Iterator[str]:
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for name in files:
+        by_stem[PurePosixPath(name).stem].append(name)
+    yield from _doubled("files", by_stem, SHARED_STEMS)
+
+
+def names_of_classes_are_unique(files: Files) -> Iterator[str]:
+    """Of the public classes at the top of files."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for name, text in files.items():
+        for node in parsed(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                by_name[node.name].append(name)
+    nodes = {name for name, where in by_name.items() if len(where) > 1 and set(where) <= set(TREES)}
+    yield from _doubled("classes", by_name, {**SHARED_CLASSES, **dict.fromkeys(nodes, "nodes")})
+
+
+def _doubled(what: str, places: Mapping[str, Sequence[str]], reasons: Mapping[str, str]) -> Iterator[str]:
+    for name, where in places.items():
+        if len(where) > 1 and name not in reasons:
+            yield f"{what} are called {name}: {', '.join(where)}"
+
+
 def files_open_with_a_docstring(files: Files) -> Iterator[str]:
     for name, text in files.items():
         if not ast.get_docstring(parsed(text)):
@@ -297,7 +331,7 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
         {"lang/read.py": "import pytriton.runtime.kernel"},
         {"lang/read.py": "from pytriton import runtime"},
         {"lang/read.py": "from .. import runtime"},
-        {"lang/check/kernel.py": "from ...emit.expr import precedence"},
+        {"lang/check/checker.py": "from ...emit.expr import precedence"},
         {"lang/read.py": "from pytriton import translate"},
         {"runtime/plan.py": "from pytriton.port.ported import port_texts"},
         {"elsewhere.py": ""},
@@ -319,7 +353,7 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
         {"lang/read.py": "import requests"},
         {"emit/stmt.py": "from jinja2 import Environment"},
         {"pipeline.py": "from torch import Tensor"},
-        {"port/read/scan.py": "import torch.nn"},
+        {"port/read/texts.py": "import torch.nn"},
     ],
     private_names_stand_in_compat: [
         {"operators/body.py": "from torch._subclasses.fake_tensor import FakeTensor"},
@@ -338,6 +372,11 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
     ],
     imports_stand_at_the_top: [{"runtime/plan.py": "def f():\n    import ast"}],
     folders_are_small: [{f"emit/{number}.py": "" for number in range(MAX_FILES + 1)}],
+    names_of_files_are_unique: [{"emit/known.py": "", "fold/known.py": ""}],
+    names_of_classes_are_unique: [
+        {"emit/a.py": "class Found: ...", "fold/b.py": "class Found: ..."},
+        {"emit/python.py": "class Call: ...", "fold/b.py": "class Call: ..."},
+    ],
     files_open_with_a_docstring: [{"emit/stmt.py": "x = 1"}],
     files_are_short: [{"emit/stmt.py": "x = 1\n" * 701}],
     functions_are_short: [{"emit/stmt.py": "class A:\n    def f(self):\n" + "        x = 1\n" * 59}],
@@ -347,7 +386,7 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
 SOUND = {
     "__init__.py": '"""."""\ndef f():\n    from pytriton.port import command',
     "emit/templates.py": '"""."""\nimport jinja2\nfrom pytriton.errors import Diagnostic',
-    "lang/check/kernel.py": '"""."""\nfrom ..tree.types import BlockType\nfrom ...source import Span',
+    "lang/check/checker.py": '"""."""\nfrom ..tree.types import BlockType\nfrom ...source import Span',
     "lang/tree/types.py": '"""."""\nfrom pytriton.lang.tokens import Kind',
     "lang/tokens.py": '"""."""\n' + "x = 1\n" * 498,
     "runtime/compile/module_cache.py": '"""."""\nimport platformdirs\nfrom pytriton import __version__',
@@ -365,6 +404,16 @@ def test_rule(rule: Rule) -> None:
     assert list(rule(SOUND)) == []
     for files in BROKEN[rule]:
         assert list(rule(files)), files
+
+
+def test_shared_names_are_shared() -> None:
+    """A reason that is no longer needed goes."""
+    stems = Counter(PurePosixPath(name).stem for name in TEXTS)
+    classes = Counter(
+        node.name for text in TEXTS.values() for node in parsed(text).body if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name in SHARED_STEMS if stems[name] < 2] == []
+    assert [name for name in SHARED_CLASSES if classes[name] < 2] == []
 
 
 def test_documents_name_what_is_there() -> None:

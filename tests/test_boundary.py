@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from pytriton.boundary import TRACEBACK_VARIABLE, entry
 from pytriton.errors import CompileError, LaunchError, PytritonError
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
+from tests.processes import python
 
 FILL = "__global__ void fill(float* X, int n) { int i[16] = 0 ... 16; *?(i < n)(X + i) = 1; }"
 
@@ -116,7 +116,7 @@ def test_other_errors_pass() -> None:
 def test_what_python_prints(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text("import pytriton\ndef mine():\n    pytriton.translate('void f( {')\nmine()\n")
-    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    ran = python(script)
     places = [line.strip() for line in ran.stderr.splitlines() if line.startswith("  File")]
     assert places == [f'File "{script}", line 4, in <module>', f'File "{script}", line 3, in mine']
     assert "pytriton.errors.ParseError: <kernel>:1:9: error:" in ran.stderr

@@ -95,8 +95,7 @@ def test_page(
     modules = set(sys.modules)
     namespace: dict[str, Any] = {"__name__": "__main__", "torch": torch}
     exec(BEFORE.get(name, ""), namespace)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
         for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start("text"))

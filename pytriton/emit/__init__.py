@@ -1,1 +1,1 @@
-"""Typed tree -> Python text."""
+"""Typed tree -> Python source."""

@@ -1,4 +1,4 @@
-"""A kernel after the passes -> the text of a module.
+"""A kernel after the passes -> the source of a module.
 
 Everything printed is either from ``templates/kernel.py.j2``, or a Python expression of python.py, or an identifier
 of names.py, or a comment. The result needs only Triton.
@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from pytriton.emit.names import Names, identifier
 from pytriton.emit.printer import printed
-from pytriton.emit.python import CONSTEXPR, Kernel, Parameter
+from pytriton.emit.python import CONSTEXPR, FunctionParameter, KernelFunction
 from pytriton.emit.stmt import Statements
 from pytriton.frozen import record
 from pytriton.lang.tree import typed
+from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Comments, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, BlockType, PointerType, shape_of
 from pytriton.lang.tree.walk import assigned, assigned_once, expressions, walk
@@ -28,10 +28,10 @@ __all__ = ["Module", "emit"]
 
 @record
 class Module:
-    """The text, its tree, the identifiers of the parameters, the constexprs in order."""
+    """The source, its tree, the identifiers of the parameters, the constexprs in order."""
 
     text: str
-    tree: Kernel
+    tree: KernelFunction
     identifiers: Mapping[Symbol, str]
     constexprs: Mapping[str, int | float]
     lines: Mapping[int, int]
@@ -56,7 +56,7 @@ def emit(
     statements.context.sites = sites
     statements.context.on_cpu = settings.on_cpu
     body = statements.body(kernel.body)
-    tree = Kernel(
+    tree = KernelFunction(
         identifier(kernel.name, names.helpers),
         kernel.comments.above,
         (*_parameters(kernel, names), *_table(names), *_constexprs(names)),
@@ -71,22 +71,22 @@ def emit(
     return Module(text, tree, identifiers, names.constexprs, lines, names.table, prints)
 
 
-def _parameters(kernel: KernelDef, names: Names) -> Iterator[Parameter]:
+def _parameters(kernel: KernelDef, names: Names) -> Iterator[FunctionParameter]:
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
         note = "; ".join(note for note in (_note(symbol), *comment.beside) if note)
-        yield Parameter(names[symbol], _annotation(symbol), comment.above, note)
+        yield FunctionParameter(names[symbol], _annotation(symbol), comment.above, note)
 
 
-def _table(names: Names) -> Iterator[Parameter]:
+def _table(names: Names) -> Iterator[FunctionParameter]:
     """The parameter of checked code that holds the storages, and takes the reports."""
     if names.table is not None:
         note = "long*: the storages that accesses may reach, and what was found of those that did not"
-        yield Parameter(names.table, "", (), note)
+        yield FunctionParameter(names.table, "", (), note)
 
 
-def _constexprs(names: Names) -> Iterator[Parameter]:
-    return (Parameter(name, CONSTEXPR) for name in names.constexprs)
+def _constexprs(names: Names) -> Iterator[FunctionParameter]:
+    return (FunctionParameter(name, CONSTEXPR) for name in names.constexprs)
 
 
 def _annotation(symbol: Symbol) -> str:
@@ -97,7 +97,7 @@ def _annotation(symbol: Symbol) -> str:
 
 
 def _note(symbol: Symbol) -> str:
-    """What Python cannot say about a parameter: the element type, and the promises."""
+    """What Python cannot express of a parameter: the element type, and the promises."""
     notes: list[str] = []
     if isinstance(symbol.type, PointerType):
         notes.append(str(symbol.type))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Set
+from dataclasses import dataclass, field
 from typing import Final
 
+from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.typed import Body, Declare, For, RangeLoop, Symbol
 from pytriton.lang.tree.walk import bodies
-
-__all__ = ["Names", "identifier"]
+from pytriton.passes.check.sites import Site
 
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
 _ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
@@ -121,3 +122,16 @@ class Names:
             name = f"{base}_{number}"
         self._next[base, symbol.type] = number
         return name
+
+
+@dataclass(slots=True)
+class Context:
+    """One kernel's choice of identifiers and options, and what its module needs besides its function."""
+
+    names: Names
+    precision: str  # of products of floats
+    helpers: set[str] = field(default_factory=set)  # of templates/helpers.py.j2
+    libdevice: bool = False  # whether the module imports it
+    sites: tuple[Site, ...] = ()  # of checked code: its accesses by number
+    on_cpu: bool = False  # whether it is for the interpreter
+    prints: list[Printed] = field(default_factory=list)  # its calls of printf, by number

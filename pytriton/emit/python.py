@@ -2,11 +2,11 @@
 
 ``stmt.py`` builds the body, ``module.py`` the kernel around it; ``fold`` merges the trees of many define sets
 into one; ``printer.py`` is the only thing that prints a tree. Invariant: a statement holds all that is printed
-for it, so that equal trees are equal texts.
+for it, so that equal trees print alike.
 
 Here is how an expression is printed on one line, with just the parentheses that Python needs (one precedence table;
 the right operand of a left-associative operator is printed one level tighter). What is too long for a line is
-broken in layout.py.
+broken in printer.py.
 """
 
 from __future__ import annotations
@@ -14,29 +14,6 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from pytriton.frozen import record
-
-__all__ = [
-    "CONSTEXPR",
-    "POSTFIX",
-    "PRECEDENCE",
-    "Atom",
-    "BinOp",
-    "Block",
-    "Call",
-    "Conditional",
-    "Index",
-    "Kernel",
-    "Method",
-    "Node",
-    "Parameter",
-    "Simple",
-    "Statement",
-    "Tuple",
-    "UnaryOp",
-    "left_level",
-    "level",
-    "show",
-]
 
 PRECEDENCE: Final = {
     "if": 0,
@@ -149,7 +126,7 @@ class Block:
 Statement = Simple | Block
 
 
-class Parameter(NamedTuple):
+class FunctionParameter(NamedTuple):
     """``name: annotation,  # note`` under the comments above it."""
 
     name: str
@@ -158,14 +135,14 @@ class Parameter(NamedTuple):
     note: str = ""
 
 
-class Kernel(NamedTuple):
+class KernelFunction(NamedTuple):
     """``helpers`` are functions of the templates by name, ``above`` the comments before the kernel,
     ``libdevice`` whether the module imports it.
     """
 
     function: str
     above: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FunctionParameter, ...]
     body: tuple[Statement, ...]
     line: int = 0
     helpers: frozenset[str] = frozenset()
@@ -179,7 +156,7 @@ def show(node: Node, tight: int = 0) -> str:
 
 
 def level(node: Node) -> int:
-    """How tight the node binds; it needs parentheses where something tighter is asked for."""
+    """How tight the node binds; it needs parentheses where something tighter is required."""
     match node:
         case Atom(text=text):
             return PRECEDENCE["unary"] if text.startswith("-") else POSTFIX

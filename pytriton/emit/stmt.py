@@ -7,28 +7,23 @@ branches; every user comment is printed once.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import assert_never
 
-from pytriton.emit.context import Context, lower, node_of, size_node, tensor_of
-from pytriton.emit.conversions import as_tensor, place
-from pytriton.emit.expr import lower_expression
-from pytriton.emit.functions import prints
-from pytriton.emit.memory import checked, mask_node
-from pytriton.emit.names import Names
-from pytriton.emit.numbers import dtype, full
+from pytriton.emit.element_types import Value, as_tensor, dtype, full, place
+from pytriton.emit.expr import checked, lower, mask_node, node_of, size_node, tensor_of
+from pytriton.emit.names import Context, Names
 from pytriton.emit.python import Atom, BinOp, Block, Call, Method, Node, Simple, Statement
-from pytriton.emit.values import Value
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
+from pytriton.lang.tree.builtins import label_of, pieces
 from pytriton.lang.tree.convert import constant, round_to
 from pytriton.lang.tree.typed import Body, Comments, Expr, Symbol
 from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import assigned, names, reads
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
-
-__all__ = ["Statements"]
 
 _AUGMENTED = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "/"))
 
@@ -39,7 +34,7 @@ class Statements:
     def __init__(self, names: Names, provenance: Provenance, precision: str) -> None:
         self.names = names
         self.provenance = provenance
-        self.context = Context(names, precision, lower_expression)
+        self.context = Context(names, precision)
         self._made: list[Statement] = []
 
     def body(self, body: Body) -> tuple[Statement, ...]:
@@ -201,7 +196,7 @@ class Statements:
         self._block(f"for {name} in ", call, statement.body, statement.span, statement.comments)
 
     def _for(self, statement: typed.For) -> None:
-        """A loop that is no ``range``: its initialisation, then ``while`` with the step at the end."""
+        """A loop that is not a ``range``: its initialisation, then ``while`` with the step at the end."""
         self._comment(statement.comments.above, statement.span)
         if statement.init:
             mentions = _first_mentions((*statement.init, replace(statement, init=())))
@@ -271,3 +266,32 @@ def _needs_value(symbol: Symbol, first: typed.Statement | None) -> bool:
     if isinstance(first, typed.Assign) and first.symbol is symbol:
         return symbol in names(first.value)
     return first is not None
+
+
+# ---------------------------------------------------------------- printf
+
+
+def prints(call: typed.Call, context: Context) -> list[Node]:
+    """The calls for one ``printf``: a ``tl.device_print`` for each value.
+
+    Code for the interpreter calls ``printed`` instead, with the number of the call and its values: that has C's
+    formats (runtime/interpret/interpreter.py).
+    """
+    assert call.printed is not None
+    context.prints.append(call.printed)
+    values = [node_of(argument, context) for argument in call.arguments]
+    if context.on_cpu:
+        return [Call("printed", (Atom(str(len(context.prints) - 1)), *values))]
+    conversions, after = pieces(call.printed.text)
+    if not values:
+        return [Call("tl.device_print", (_text(label_of(after, "")),))]
+    nodes: list[Node] = []
+    for conversion, argument, value in zip(conversions, call.arguments, values, strict=True):
+        hexadecimal = (("hex", Atom("True")),) if conversion.letter in "xX" else ()
+        label = _text(label_of(conversion.before, argument.span.text))
+        nodes.append(Call("tl.device_print", (label, value), hexadecimal))
+    return nodes
+
+
+def _text(label: str) -> Atom:
+    return Atom(json.dumps(label))

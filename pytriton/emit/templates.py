@@ -1,6 +1,6 @@
 """The templates of ``templates/``: translated modules, launchers, ports and reports.
 
-A reader who opens them sees what is written. They are skeletons only: no text of a user is ever template text.
+A reader who opens them sees what is written. They are skeletons only: no user input is part of a template.
 This is the only file that imports jinja2.
 """
 

@@ -2,12 +2,11 @@
 
 The files in the order of a fold; fold.py is the map:
 
-* variants.py: the define sets, and sets of variants. expression.py: conditions of ``#if``. evaluate.py: their
-  values.
+* variants.py: the define sets, and sets of variants. evaluate.py: conditions of ``#if``, and their values.
 * walk.py: the parts of a tree (emit/python.py), which emit/printer.py prints.
 * padding.py: sizes that are padded in some variants and not in others.
-* align.py: which statements of the variants are one. join.py: merges equivalent expressions.
-* conditions.py: which condition is true of exactly these variants. merge.py: rows of statements -> statements.
+* merge.py: which statements of the variants are one. join.py: merges equivalent expressions.
+* conditions.py: which condition is true of exactly these variants.
 * unify.py: one question for what several defines decide together.
 * polish.py: comments once, names for choices. known.py: which define sets the result accepts.
 

@@ -1,8 +1,8 @@
 """Which condition is true of exactly these variants?
 
 Input: the text and its variants. Output: for a set of variants among others the plainest expression over the
-defines that holds for exactly those: what the text itself asks where the statement stands (``#if``), else one
-feature, its negation, two of them, and in the end any disjunction. A feature is a flag, a comparison that the text
+defines that holds for exactly those: what the text itself asks around the statement (``#if``), else one
+feature or its negation, else a disjunction of conjunctions. A feature is a flag, a comparison that the text
 makes, ``NAME == "text"``, ``TN != TN_PADDED``, or the element type of a pointer. Invariant: what is returned was
 evaluated on every variant; nothing relies on how it was found.
 """
@@ -10,21 +10,16 @@ evaluated on every variant; nothing relies on how it was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
-from math import prod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp
-from pytriton.fold.evaluate import next_power_of_2, value_of
-from pytriton.fold.expression import expression
+from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
+from pytriton.fold.partial import expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
-MAX_FEATURES: Final = 24  # of which pairs and triples are tried
-
 MIN_INNER: Final = 16  # elements that tl.dot wants along the inner axis; smaller operands are widened
-MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier against itself
 
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
@@ -48,12 +43,12 @@ class Condition(NamedTuple):
 class Conditions:
     """The conditions of one text over its variants.
 
-    ``asked``: what each ``#if`` and ``#elif`` asks. ``sizes``: which blocks, of one size or two, are small.
-    ``words``: all names in the text; ``opaque``: those in an ``#if`` that is no condition here.
+    ``asked``: what each ``#if`` and ``#elif`` asks. ``words``: all names in the text; ``opaque``: those in an
+    ``#if`` that cannot be evaluated here.
     """
 
     def __init__(self, text: str, variants: Variants, padded: dict[str, str], elements: bool = True) -> None:
-        """``elements``: conditions ask for the element types of pointers, not for the defines that say them."""
+        """``elements``: conditions ask for the element types of pointers, not for the defines that name them."""
         self._variants = variants
         self._elements = variants.elements if elements else {}
         self.words = frozenset(names_in(text))
@@ -64,7 +59,6 @@ class Conditions:
         self._features = list(self._all_features(padded))
         self._distinct = list(_distinct(self._features, variants.all))
         self._known: dict[tuple[Set, Set, int], Condition] = {}
-        self.sizes = list(self._all_sizes(padded))
 
     def arms(self, line: int) -> tuple[Condition, ...]:
         """What the text asks around a line, the outermost first."""
@@ -76,14 +70,14 @@ class Conditions:
         yield from (feature for feature in self._features if feature.safe)
 
     def exclude(self, line: int, other: int) -> bool:
-        """Whether no variant reads both of two lines: they stand in different arms of one ``#if``."""
+        """Whether no variant reads both of two lines: they are in different arms of one ``#if``."""
         holds = self._variants.all
         for arm in (*self.arms(line), *self.arms(other)):
             holds &= arm.holds
         return not holds
 
     def around(self, comment: str) -> Set | None:
-        """The variants in whose text a comment stands; None if it stands in several places."""
+        """The variants whose text has a comment; None if it occurs in several places."""
         lines = [number for number, line in enumerate(self._text, 1) if comment in line]
         if len(lines) != 1 or not comment:
             return None
@@ -96,78 +90,23 @@ class Conditions:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
         if key not in self._known:
-            near = tuple(self._of_text(line))
-            for search in (_one, _two, _three):
-                candidates = (*near, *(self._features if search is _one else self._distinct))
-                fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
-                if fitting:
-                    plainest = min(fitting, key=lambda condition: condition.cost)
-                    self._known[key] = self._simplified(plainest, chosen, among)
-                    return self._known[key]
-            self._known[key] = self._any(chosen, among)
+            fitting = [
+                c for c in _one((*self._of_text(line), *self._features), among) if c.holds & among == chosen
+            ]
+            plainest = min(fitting, key=lambda condition: condition.cost, default=None)
+            self._known[key] = plainest or self._any(chosen, among)
         return self._known[key]
 
     def between(self, least: Set, most: Set) -> Condition:
         """The plainest condition that holds for all of ``least``, and for none but ``most``."""
         fitting = [
             c
-            for c in _one(tuple(self._features), self._variants.all)
+            for c in _one(self._features, self._variants.all)
             if c.safe and not (least & ~c.holds | c.holds & ~most)
         ]
         if fitting:
             return min(fitting, key=lambda condition: condition.cost)
         return self.condition(least, self._variants.all, 0)
-
-    def _simplified(self, condition: Condition, chosen: Set, among: Set) -> Condition:
-        """The condition without what holds, or does not, for all among which it chooses."""
-        node = condition.node
-        if not isinstance(node, BinOp) or node.operator not in ("and", "or"):
-            return condition
-        parts = _operands(node, node.operator)
-        for dropped in parts:
-            kept = [part for part in parts if part is not dropped]
-            fewer = self._evaluated(_chained(kept, node.operator))
-            if fewer is not None and fewer.holds & among == chosen:
-                simpler = fewer._replace(cost=condition.cost, safe=condition.safe)
-                return self._simplified(simpler, chosen, among)
-        return condition
-
-    def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
-        """The condition of a barrier that only small blocks need (memory/barriers.py); None for any other."""
-        near = tuple(self._of_text(line))
-        safe = tuple(_distinct((c for c in self._features if c.safe), self._variants.all))
-        for candidates in ((*near, *safe), (*self.sizes, *near, *safe)):
-            for search in (_one, _two):
-                fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
-                if fitting:
-                    return min(fitting, key=lambda condition: condition.cost)
-        for flag in safe:  # one size with it, another without
-            for first, second in product(self.sizes, repeat=2):
-                holds = flag.holds & first.holds | ~flag.holds & second.holds
-                if (
-                    holds & among == chosen
-                    and isinstance(first.node, BinOp)
-                    and isinstance(second.node, BinOp)
-                ):
-                    size = Conditional(flag.node, first.node.left, second.node.left)
-                    return Condition(BinOp("<", size, first.node.right), holds & among, flag.cost + 2)
-        return None
-
-    def _all_sizes(self, padded: Mapping[str, str]) -> Iterator[Condition]:
-        """``TM * TN < 1024`` for every one and every two of the sizes."""
-        values: dict[str, list[int]] = {}
-        for name, given in self._variants.values.items():
-            numbers = [value for value in given if isinstance(value, int) and value > 0 and value is not True]
-            if len(numbers) == len(given):
-                values[name] = [next_power_of_2(value) for value in numbers]
-        for count in (1, 2):
-            for names in combinations(values, count):
-                sizes = [prod(row) for row in zip(*(values[name] for name in names), strict=True)]
-                node: Node = Atom(padded.get(names[0], names[0]))
-                for name in names[1:]:
-                    node = BinOp("*", node, Atom(padded.get(name, name)))
-                holds = self._variants.where(lambda n, s=sizes: s[n] < MAX_THREADS)  # type: ignore[misc]
-                yield Condition(BinOp("<", node, Atom(str(MAX_THREADS))), holds, count)
 
     def spelled(self, first: str, of: Set, second: str, others: Set) -> Condition | None:
         """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""
@@ -186,43 +125,24 @@ class Conditions:
         for first in range(len(arms) - 1, -1, -1):
             joined = arms[first]
             for inner in arms[first + 1 :]:
-                joined = _both(joined, inner, "and")
+                joined = _and(joined, inner)
             yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
     def _any(self, chosen: Set, among: Set) -> Condition:
         """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
-        literals = [literal for feature in self._distinct for literal in (feature, _not(feature, among))]
-        left, parts = chosen, []
+        literals = [*_one(self._distinct, among)]
+        left, parts = chosen, list[list[int]]()
         while left:
-            seed = left & -left
-            part = None
-            held = among
-            while held & ~chosen:
-                useful = [each for each in literals if each.holds & seed and held & ~each.holds]
-                if not useful:
-                    raise Unfoldable("two variants that differ have the same defines")
-                best = min(
-                    useful,
-                    key=lambda c: (
-                        (held & c.holds & ~chosen).bit_count() * 4 + c.cost,
-                        -(held & c.holds & left).bit_count(),
-                    ),
-                )
-                part = best if part is None else _both(part, best, "and")
-                held &= best.holds
-            if part is None:
-                raise AssertionError("all variants are chosen")
-            parts.append(part)
-            left &= ~part.holds
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = _both(whole, part, "or")
-        return whole
+            part = _conjunction(literals, chosen, among, left)
+            held = reduce(int.__and__, (literals[n].holds for n in part), among)
+            parts.append(sorted(part))
+            left &= ~held
+        return reduce(_or, (reduce(_and, (literals[n] for n in part)) for part in sorted(parts)))
 
     # ---------------------------------------------------------------- the text's own conditions
 
     def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-        """The arms of ``#if`` around each line of the text; those that are no Python expression are left out."""
+        """The arms of ``#if`` around each line of the text; those that are not Python expressions are left out."""
         everything = self._variants.all
         stack: list[list[Condition | None]] = []  # of each open #if: its arms so far, the last one is open
         start = 1
@@ -320,20 +240,6 @@ class Conditions:
             yield condition._replace(cost=cost, safe=safe)
 
 
-def _operands(node: Node, operator: str) -> list[Node]:
-    """What a chain of ``and``, or of ``or``, joins."""
-    if isinstance(node, BinOp) and node.operator == operator:
-        return [*_operands(node.left, operator), *_operands(node.right, operator)]
-    return [node]
-
-
-def _chained(parts: Sequence[Node], operator: str) -> Node:
-    node = parts[0]
-    for part in parts[1:]:
-        node = BinOp(operator, node, part)
-    return node
-
-
 def _cost(node: Node) -> int:
     match node:
         case BinOp(left=left, right=right):
@@ -357,7 +263,7 @@ def _reached(arms: list[Condition | None], everything: Set) -> Condition | None:
         parts.append(last)
     condition = parts[0]
     for part in parts[1:]:
-        condition = _both(condition, part, "and")
+        condition = _and(condition, part)
     return condition._replace(cost=len(parts))
 
 
@@ -375,15 +281,34 @@ def _not(condition: Condition, among: Set) -> Condition:
     return Condition(node, among & ~condition.holds, condition.cost + 1, condition.safe)
 
 
-def _both(left: Condition, right: Condition, operator: str) -> Condition:
-    holds = left.holds & right.holds if operator == "and" else left.holds | right.holds
-    return Condition(
-        BinOp(operator, left.node, right.node), holds, left.cost + right.cost + (operator == "or")
-    )
+def _conjunction(literals: Sequence[Condition], chosen: Set, among: Set, left: Set) -> list[int]:
+    """Literals that hold together for a variant of ``left``, and for none of the others that is not chosen."""
+    seed, held, part = left & -left, among, list[int]()
+
+    def rank(number: int) -> tuple[int, int]:
+        holds = held & literals[number].holds
+        return (holds & ~chosen).bit_count() * 4 + literals[number].cost, -(holds & left).bit_count()
+
+    while held & ~chosen:
+        useful = [n for n, one in enumerate(literals) if one.holds & seed and held & ~one.holds]
+        if not useful:
+            raise Unfoldable("two variants that differ have the same defines")
+        part.append(min(useful, key=rank))
+        held &= literals[part[-1]].holds
+    assert part, "all variants are chosen"
+    return part
+
+
+def _and(left: Condition, right: Condition) -> Condition:
+    return Condition(BinOp("and", left.node, right.node), left.holds & right.holds, left.cost + right.cost)
+
+
+def _or(left: Condition, right: Condition) -> Condition:
+    return Condition(BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1)
 
 
 def _distinct(conditions: Iterable[Condition], everything: Set) -> Iterator[Condition]:
-    """Of conditions that say the same, or the opposite, the first."""
+    """The first of conditions that are equivalent, or opposite."""
     seen: set[Set] = set()
     for condition in conditions:
         if condition.holds not in seen:
@@ -391,21 +316,7 @@ def _distinct(conditions: Iterable[Condition], everything: Set) -> Iterator[Cond
             yield condition
 
 
-def _one(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
+def _one(candidates: Iterable[Condition], among: Set) -> Iterator[Condition]:
     for condition in candidates:
         yield condition
         yield _not(condition, among)
-
-
-def _two(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
-    literals = list(_one(candidates[:MAX_FEATURES], among))
-    for left, right in combinations(literals, 2):
-        yield _both(left, right, "and")
-        yield _both(left, right, "or")
-
-
-def _three(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
-    literals = list(_one(candidates[: MAX_FEATURES // 2], among))
-    for first, second, third in combinations(literals, 3):
-        yield _both(_both(first, second, "and"), third, "and")
-        yield _both(_both(first, second, "or"), third, "or")

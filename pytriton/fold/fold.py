@@ -1,6 +1,6 @@
 """The map: a text and its variants -> one kernel.
 
-the trees of the variants -> name padded sizes -> merge the bodies -> say each comment once -> parameters
+the trees of the variants -> name padded sizes -> merge the bodies -> keep each comment once -> parameters
 -> program ids in groups -> a module
 """
 
@@ -8,29 +8,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.emit.printer import body as lines_of
 from pytriton.emit.printer import printed
-from pytriton.emit.python import CONSTEXPR, Kernel, Parameter, Statement
+from pytriton.emit.python import (
+    CONSTEXPR,
+    Atom,
+    BinOp,
+    Block,
+    Call,
+    FunctionParameter,
+    KernelFunction,
+    Node,
+    Simple,
+    Statement,
+)
 from pytriton.fold.conditions import Conditions
-from pytriton.fold.evaluate import specialised
-from pytriton.fold.groups import GROUP, grouped
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
+from pytriton.fold.partial import specialised
 from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
+from pytriton.fold.walk import mapped
+
+GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
 class Folded(NamedTuple):
     """One kernel for all its define sets.
 
     ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
-    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: the last one is GROUP (groups.py), which is no
-    define.
+    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: the last one is GROUP, which is not a define.
     """
 
     text: str
@@ -98,10 +110,10 @@ def fold(
     if groups:
         taken = {*names_read(body), *names_assigned(body), *names, *(one.name for one in parameters)}
         names, body = [*names, GROUP], grouped(body, taken)
-    folded = Kernel(
+    folded = KernelFunction(
         name,
         _union(kernel.above for kernel, _ in kernels),
-        (*parameters, *(Parameter(constexpr, CONSTEXPR) for constexpr in names)),
+        (*parameters, *(FunctionParameter(constexpr, CONSTEXPR) for constexpr in names)),
         tuple(body),
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
@@ -113,9 +125,9 @@ def fold(
     return Folded(text, name, own, constexprs, flags, served, lines, groups, tuple(body))
 
 
-def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:
+def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:
     """The kernels that differ, with the variants of each."""
-    of: dict[str, tuple[Kernel, Set]] = {}
+    of: dict[str, tuple[KernelFunction, Set]] = {}
     for place, variant in enumerate(variants.variants):
         text, tree = variant.translation.text, variant.translation.tree
         kernel, members = of.get(text, (tree, 0))
@@ -161,7 +173,7 @@ def _constexprs(variants: Variants, body: Sequence[Statement], text: str) -> tup
 
 
 def _check_names(
-    body: Sequence[Statement], parameters: Sequence[Parameter], constexprs: Sequence[str]
+    body: Sequence[Statement], parameters: Sequence[FunctionParameter], constexprs: Sequence[str]
 ) -> None:
     """Raises Unfoldable where a define has the name of a parameter or of a variable."""
     taken = {parameter.name for parameter in parameters} | names_assigned(body)
@@ -170,9 +182,9 @@ def _check_names(
             raise Unfoldable(f"{name} is a define of some variants and a variable of others")
 
 
-def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
+def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, ...]:
     """The parameters of all variants, in an order that is that of each. Raises Unfoldable if there is none."""
-    rows: dict[str, list[Parameter]] = {}
+    rows: dict[str, list[FunctionParameter]] = {}
     before: dict[str, set[str]] = {}
     for kernel in kernels:
         previous: set[str] = set()
@@ -198,5 +210,36 @@ def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
         notes = list(dict.fromkeys(parameter.note for parameter in row))
         if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
             notes = [note for note in notes if note and not note.startswith("multiple of")]
-        made.append(Parameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes)))
+        made.append(
+            FunctionParameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes))
+        )
     return tuple(made)
+
+
+# ---------------------------------------------------------------- groups
+
+
+def grouped(body: Iterable[Statement], taken: Collection[str]) -> tuple[Statement, ...]:
+    """The body with its programs in groups of GROUP, which a sweep of a matrix product may try.
+
+    With 0 or None programs run as they come, with 8 in the order that passes/speed/swizzle.py gives them for
+    groups of 8. The new ids are a bijection of the launch grid, so either is exact; prove.py compares both.
+    ``taken``: names that have a meaning in the body.
+    """
+    row, column, place = (Atom(_free(name, taken)) for name in ("pid_0", "pid_1", "pid"))
+    asked = [Call("tl.program_id", (Atom(axis),)) for axis in "01"]
+    ids: dict[Node, Node] = dict(zip(asked, (row, column), strict=True))
+    high, wide = (Call("tl.num_programs", (Atom(axis),)) for axis in "01")
+    line = BinOp("+", BinOp("*", column, high), row)
+    swizzled = Call("tl.swizzle2d", (Atom("0"), place, high, wide, Atom(GROUP)))
+    comment = "programs in groups, for the level-2 cache"
+    in_groups = (
+        Simple(f"{place.text} = ", line, above=(comment,)),
+        Simple(f"{row.text}, {column.text} = ", swizzled),
+    )
+    start = [Simple(f"{name.text} = ", call) for name, call in zip((row, column), asked, strict=True)]
+    return (*start, Block("if ", Atom(GROUP), in_groups), *mapped(body, lambda node, _: ids.get(node, node)))
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)

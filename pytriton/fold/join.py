@@ -1,4 +1,4 @@
-"""Two expressions that compute the same -> the one that serves the variants of both.
+"""Two expressions that compute the same -> one that is right for the variants of both.
 
 What Triton drops where it changes nothing is written for all: conversions to the type that a value has, masks of
 blocks that are full. What follows a define is written as the define: the size of a block, a number, the type of
@@ -76,7 +76,7 @@ class Joiner:
         return rebuilt(left.node, joined)
 
     def _atom(self, left: Version, right: Version) -> Node | None:
-        """A size and its padded size; or what each variant's define says."""
+        """A size and its padded size; or the define that has the value of each variant."""
         assert isinstance(left.node, Atom) and isinstance(right.node, Atom)
         for one, other in ((left.node.text, right.node.text), (right.node.text, left.node.text)):
             if self._padded.get(one) == other:
@@ -191,7 +191,7 @@ class Joiner:
         )
 
     def _full(self, mask: Node, of: Set) -> bool:
-        """Whether a mask says nothing but which elements are padding, and there is none in these variants."""
+        """Whether a mask only excludes padding, and these variants have none."""
         match mask:
             case Atom(text=text):
                 return (

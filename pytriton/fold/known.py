@@ -7,7 +7,7 @@ The row of a define set holds what decides the folded text and its translation:
 * which of the optional numbers are given;
 * questions about all other numbers: each condition in the text or in the folded body that compares one, and those
   that a translation depends on: is it a power of two, 1, less than 1, too small for a product; are two numbers
-  equal; is a block so small that its stores and loads need a barrier.
+  equal. Barriers depend on no size: the translations are ``portable`` (settings.py).
 
 Such a number stays a constexpr, so sets of one row share their text as long as no question is missing. Whoever can
 translate checks that: it drops questions that change no text (``forget``), and where two sets of one row have
@@ -26,9 +26,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
-from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
-from pytriton.fold.evaluate import next_power_of_2, value_of
+from pytriton.fold.conditions import MIN_INNER, Conditions, negated
 from pytriton.fold.join import ELEMENT
+from pytriton.fold.partial import next_power_of_2, value_of
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, rewritten, statements, walk
@@ -39,8 +39,8 @@ _POWER: Final = "power_of_2"  # of the launcher: positive, and a power of two
 _COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _GIVEN: Final = " is not None"
 MAX_COLUMNS: Final = 8  # of a table that is written as the combinations that it lacks
+MAX_NAMES: Final = 2  # whose answers together are tried
 LARGEST: Final = (1 << 31) - 1  # of 32 bits: larger integers have another type
-_WITNESSES: Final = (-3, 0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 128, 512, 768, 1024, 2048, 3000, 1 << 32)
 
 
 class Served(NamedTuple):
@@ -76,7 +76,7 @@ class Known:
         self.closed = tuple(sorted(conditions.words - {*self._names, *variants.promised}))
         defines = {*self._names, *padded.values()}
         decided = [node for node in _decisions(body) if _names(node, padded) <= defines]
-        asked = {part for one in (*conditions.asked, *conditions.sizes) for part in _parts(one.node)}
+        asked = {part for one in conditions.asked for part in _parts(one.node)}
         accidental = {name for node in decided for name in _pinned(node, asked)}
         self._sort(variants, {*accidental, *conditions.opaque, *exact})
         self._asked = frozenset(leaf for one in conditions.asked for leaf in _leaves(one.node))
@@ -84,11 +84,9 @@ class Known:
         leaves = dict.fromkeys(leaf for node in decided for leaf in _leaves(node))
         self._decided = {leaf: None for leaf in leaves if self.numbers_of(leaf)}
         self._decided |= {_is_power(name): None for name in padded if name in self.integers}
-        in_place = any(set(t.reads) & set(t.writes) for t in translations)
         products = any("tl.dot(" in translation.text for translation in translations)
-        candidates = [condition.node for condition in conditions.sizes] if in_place else []
         self._questions = [*self._decided]
-        for node in (*candidates, *self._usual(products)):
+        for node in self._usual(products):
             if node not in self._decided and self.numbers_of(node):
                 self._questions.append(node)
         rows = [variants.of(variant) for variant in range(variants.count)]
@@ -139,10 +137,9 @@ class Known:
         return self._row({name: number(defines.get(name)) for name in self._names})
 
     def _row(self, values: Mapping[str, object]) -> Row:
-        answers = self._answers(values)
         given = (values.get(name) is not None for name in self._optional)
         named = (self._value(name, values) for name in (*self.flags, *self.texts))
-        return (*named, *given, *(answers[question] for question in self._questions))
+        return (*named, *given, *self._answers(values, self._questions))
 
     def _rows(self, sets: Iterable[Mapping[str, object]]) -> dict[Row, None]:
         return {self._row(values): None for values in sets}
@@ -151,15 +148,15 @@ class Known:
         value = values.get(name)
         return value not in (None, False) if name in self.flags else value
 
-    def _answers(self, values: Mapping[str, object]) -> dict[Node, bool]:
-        """The answer to each question; False where a number that it needs is not given."""
+    def _answers(self, values: Mapping[str, object], questions: Iterable[Node]) -> Row:
+        """The answers to these questions; False where a number that one needs is not given."""
         padded = {
             other: next_power_of_2(value)
             for name, other in self._padded.items()
             if isinstance(value := values.get(name), int) and value > 0
         }
         known = {**values, **padded}
-        return {question: self._answer(question, known) for question in self._questions}
+        return tuple(self._answer(question, known) for question in questions)
 
     def _answer(self, question: Node, values: Mapping[str, object]) -> bool:
         if any(values.get(name) is None for name in self.numbers_of(question)):
@@ -181,9 +178,10 @@ class Known:
         row = self.row_of(defines)
         return tuple(row[n] for n in kept)
 
-    def answers(self, defines: Defines) -> dict[Node, bool]:
+    def answers(self, defines: Defines) -> dict[Node, object]:
         """The answer to each question for these defines."""
-        return self._answers({name: number(defines.get(name)) for name in self._names})
+        values = {name: number(defines.get(name)) for name in self._names}
+        return dict(zip(self._questions, self._answers(values, self._questions), strict=True))
 
     def numbers_of(self, question: Node) -> set[str]:
         """The numbers that a question is about."""
@@ -201,10 +199,8 @@ class Known:
         return question in self._decided
 
     def of_blocks(self, question: Node) -> bool:
-        """Whether it is about padded blocks, or small ones that need a barrier, and no ``#if`` asks it."""
-        small = isinstance(question, BinOp) and show(question.right) == str(MAX_THREADS)
-        padded = bool(_names(question, self._padded) & {*self._padded})
-        return question not in self._asked and (small or padded)
+        """Whether it is about padded blocks, and no ``#if`` asks it."""
+        return question not in self._asked and bool(_names(question, self._padded) & {*self._padded})
 
     # ---------------------------------------------------------------- changes
 
@@ -282,18 +278,9 @@ class Known:
     def _follows(self, question: Node, answer: object, known: Mapping[Node, object]) -> bool:
         """Whether every number with the known answers has this one; False if that cannot be tried."""
         names = self.numbers_of(question)
-        name = next(iter(names))
         near = {one: value for one, value in known.items() if self.numbers_of(one) == names}
-        bounds = [_bound(one) for one in (question, *near)]
-        if len(names) > 1 or name not in self.integers or None in bounds:
-            return False
-        tried = {*_WITNESSES}
-        for bound in bounds:
-            assert bound is not None
-            tried |= {*range(bound - 4, bound + 5), next_power_of_2(max(bound, 0) + 2)}
-        answers = ({one: self._answer(one, {name: value}) for one in (question, *near)} for value in tried)
-        fitting = [found for found in answers if all(found[one] == value for one, value in near.items())]
-        return bool(near) and all(found[question] == answer for found in fitting)
+        rows = self._possible((question, *near)) if near and len(names) == 1 else None
+        return rows is not None and all(row[0] == answer for row in rows if row[1:] == (*near.values(),))
 
     def _is(self, name: str, kind: type) -> str:
         known = f"isinstance({name}, {kind.__name__})"
@@ -310,7 +297,12 @@ class Known:
             yield f"({', '.join(guarded)}) in [{', '.join(map(repr, table.rows))}]"
             return
         lacking = set[Row](itertools.product((False, True), repeat=len(columns))) - set(table.rows)
-        for cube in cubes(lacking, {row for row in lacking if not self._possible(columns, row)}):
+        asked = [n for n, column in enumerate(columns) if not isinstance(column, str)]
+        possible = self._possible([column for column in columns if not isinstance(column, str)])
+        impossible = {
+            row for row in lacking if possible is not None and tuple(row[n] for n in asked) not in possible
+        }
+        for cube in cubes(lacking, impossible):
             terms = [(text, value) for text, value in zip(guarded, cube, strict=True) if value is not None]
             if len(terms) == 1:
                 text, value = terms[0]
@@ -330,17 +322,35 @@ class Known:
         parts = [*(f"{name}{_GIVEN}" for name in lacking), show(_without_names(column, self._padded))]
         return " and ".join(parts)
 
-    def _possible(self, columns: Sequence[Column], row: Row) -> bool:
-        """Whether some numbers have these answers; they are tried where there are few."""
-        asked = [(c, v) for c, v in zip(columns, row, strict=True) if not isinstance(c, str)]
-        names = sorted({name for column, _ in asked for name in self.numbers_of(column)} - {*self._floats})
-        if not names or len(names) > 2 or any(len(_names(c, self._padded)) > 3 for c, _ in asked):
-            return True
-        for values in itertools.product(_WITNESSES, repeat=len(names)):
-            answers = self._answers(dict(zip(names, values, strict=True)))
-            if all(answers[column] == value for column, value in asked if not isinstance(column, str)):
-                return True
-        return False
+    def _possible(self, questions: Sequence[Node]) -> set[Row] | None:
+        """The answers that one or two integers can give together; None where there are more, or other questions.
+
+        Near each number that a question compares, and between these, there are witnesses of every kind: two powers
+        of two, and two other numbers.
+        """
+        names = sorted(set[str]().union(*map(self.numbers_of, questions)))
+        bounds = [self._bounds(question) for question in questions]
+        if len(names) > MAX_NAMES or None in bounds:
+            return None
+        tried: set[int | None] = {*range(-4, 10)}
+        for bound in {bound for found in bounds if found is not None for bound in found}:
+            power = next_power_of_2(max(bound, 0) + 1)
+            tried |= {*range(bound - 4, bound + 5), power, 2 * power}
+        values = ({*tried, None} if name in self._optional else tried for name in names)
+        return {
+            self._answers(dict(zip(names, row, strict=True)), questions) for row in itertools.product(*values)
+        }
+
+    def _bounds(self, question: Node) -> list[int] | None:
+        """The numbers that a question compares integers with; None if it does anything else."""
+        match question:
+            case Call():
+                return []
+            case BinOp(left=Atom(text=name), right=Atom(text=other)) if name in self.integers:
+                if other in self.integers or other == self._padded.get(name):
+                    return []
+                return [int(other)] if re.fullmatch(r"-?\d+", other) else None
+        return None
 
 
 # ---------------------------------------------------------------- questions
@@ -408,16 +418,6 @@ def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
         Atom(other): Call("triton.next_power_of_2", (Atom(name),)) for name, other in padded.items()
     }
     return rewritten(node, lambda part: sizes.get(part, part))
-
-
-def _bound(question: Node) -> int | None:
-    """The number that a question compares another with; 0 for powers of two; None for any other question."""
-    match question:
-        case Call(function=function) if function == _POWER:
-            return 0
-        case BinOp(left=Atom(), right=Atom(text=text)) if re.fullmatch(r"-?\d+", text):
-            return int(text)
-    return None
 
 
 def _is_constant_power(table: Table) -> bool:

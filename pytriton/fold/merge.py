@@ -1,19 +1,22 @@
-"""Rows of statements -> the statements of the folded kernel.
+"""The bodies of variants -> the statements of the folded kernel.
 
-Input: the bodies of variants. Output: one body in which each variant finds its own statements under constexpr
-``if``s. A row whose versions are joined (join.py) is one statement; versions that differ in one or two small
-parts have ``a if FLAG else b`` there; any other stands in an ``if``, together with neighbours that the same
-variants have.
+First rows: a row holds at most one statement of each variant, and the rows that a variant has, in order, are its
+statements. Bodies are added one by one (progressive alignment), by the longest common subsequence in which a pair
+counts more the more its two statements are alike. Rows that only some variants have are in the order of the source.
+
+Then one body in which each variant finds its own statements under constexpr ``if``s. A row whose versions are
+joined (join.py) is one statement; versions that differ in one or two small parts have ``a if FLAG else b`` there;
+any other is in an ``if``, together with neighbours that the same variants have.
+
 Invariant: with the conditions of a variant decided, what is left is the body of that variant, up to joins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
-from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version
 from pytriton.fold.variants import Set
@@ -24,6 +27,72 @@ MAX_CHOICES: Final = 2  # parts of one statement that differ between variants
 MAX_PART: Final = 24  # characters of such a part
 MAX_CONDITION: Final = 3  # words of a condition within a statement
 MAX_AHEAD: Final = 60  # statements that are looked at to place an `if`
+
+
+# ---------------------------------------------------------------- rows
+
+
+class Versions(NamedTuple):
+    """A statement, and the variants that have it."""
+
+    statement: Statement
+    of: Set
+
+
+Row = list[Versions]
+Likeness = Callable[[Versions, Versions], int]  # 0: they cannot be one statement
+
+
+def align(bodies: Sequence[tuple[Sequence[Statement], Set]], likeness: Likeness) -> list[Row]:
+    """The rows of all bodies; those with the most statements come first, so that they set the order."""
+    rows: list[Row] = []
+    for body, of in sorted(bodies, key=lambda pair: -len(pair[0])):
+        rows = _added(rows, [Versions(statement, of) for statement in body], likeness)
+    return rows
+
+
+def _added(rows: list[Row], body: list[Versions], likeness: Likeness) -> list[Row]:
+    """The rows with one more body in them."""
+    height, width = len(rows), len(body)
+    score = [[max(likeness(one, other) for one in row) for other in body] for row in rows]
+    best = [[0] * (width + 1) for _ in range(height + 1)]
+    for y in range(height - 1, -1, -1):
+        for x in range(width - 1, -1, -1):
+            paired = score[y][x] and score[y][x] + best[y + 1][x + 1]
+            best[y][x] = max(paired, best[y + 1][x], best[y][x + 1])
+    merged: list[Row] = []
+    y = x = 0
+    while y < height or x < width:
+        if y < height and x < width and score[y][x] and best[y][x] == score[y][x] + best[y + 1][x + 1]:
+            merged.append(_with(rows[y], body[x]))
+            y, x = y + 1, x + 1
+        elif x == width or (
+            y < height and best[y][x] == best[y + 1][x] and not _sooner(body[x], rows[y], best, y, x)
+        ):
+            merged.append(rows[y])
+            y += 1
+        else:
+            merged.append([body[x]])
+            x += 1
+    return merged
+
+
+def _sooner(new: Versions, row: Row, best: list[list[int]], y: int, x: int) -> bool:
+    """Whether a new statement comes before a row where both orders are possible: it does in the source."""
+    return best[y][x] == best[y][x + 1] and new.statement.line < min(
+        version.statement.line for version in row
+    )
+
+
+def _with(row: Row, new: Versions) -> Row:
+    """The row with one more statement; the same statement is held once."""
+    for place, version in enumerate(row):
+        if version.statement == new.statement:
+            return [*row[:place], version._replace(of=version.of | new.of), *row[place + 1 :]]
+    return [*row, new]
+
+
+# ---------------------------------------------------------------- merging
 
 
 class _Item(NamedTuple):
@@ -95,7 +164,7 @@ class Merger:
             yield _Item(self._commented(statement, versions), group.of)
 
     def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
-        """The items of a row, after the comments that stand outside of the ``#if`` that the statement stands in."""
+        """The items of a row, after the comments outside of the statement's ``#if``."""
         items = list(self._items(row))
         comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
         apart: list[str] = []
@@ -203,26 +272,11 @@ class Merger:
                 place += 1
                 continue
             chosen, end = self._window(items, place, among)
-            if end == place:
-                yield self._barrier(items[place], among)
-                place += 1
-                continue
             line = min(item.statement.line for item in items[place:end])
             inside = [item for item in items[place:end] if item.of & chosen]
             outside = [item for item in items[place:end] if not item.of & chosen]
             yield self._if(inside, outside, chosen, among, line)
             place = end
-
-    def _barrier(self, item: _Item, among: Set) -> Statement:
-        """A barrier that only small blocks need: under the condition on their size, or else for all.
-
-        No other condition may say so: the known variants might satisfy it by accident, and where a barrier is
-        missing the kernel is wrong.
-        """
-        condition = self._conditions.of_sizes(item.of, among, item.statement.line)
-        if condition is None:
-            return item.statement
-        return Block("if ", condition.node, (item.statement,), (), item.statement.line)
 
     def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
         condition = self._conditions.condition(chosen, among, line)
@@ -244,17 +298,14 @@ class Merger:
         choices: dict[Set, int] = {}
         line = items[place].statement.line
         ahead = items[place : place + MAX_AHEAD]
-        candidates = [item.of for item in ahead if not _is_barrier(item.statement)]
+        candidates = [item.of for item in ahead]
         candidates += [condition.holds & among for condition in self._conditions.plain(line)]
         for candidate in candidates:
             chosen = candidate if candidate & items[place].of else among & ~candidate
             if chosen in (0, among) or items[place].of & ~chosen:
                 continue
-            safe = self._conditions.condition(chosen, among, line).safe
             end = place
             while end < len(items) and not (items[end].of & chosen and items[end].of & ~chosen):
-                if _is_barrier(items[end].statement) and not safe:
-                    break
                 end += 1
             choices[chosen] = end
 
@@ -264,8 +315,6 @@ class Merger:
             condition = self._conditions.condition(chosen, among, line)
             return condition.cost > MAX_CONDITION, chosen not in arms, -choices[chosen], condition.cost
 
-        if not choices:
-            return 0, place
         best = min(choices, key=rank)
         return best, choices[best]
 
@@ -303,7 +352,3 @@ def _is_pure(node: Node | None) -> bool:
     return node is not None and not any(
         isinstance(part, Call) and part.function.startswith(effects) for part in walk(node)
     )
-
-
-def _is_barrier(statement: Statement) -> bool:
-    return statement.node == Call("tl.debug_barrier", ())

@@ -16,7 +16,7 @@ from pytriton.emit.python import (
     Call,
     Conditional,
     Index,
-    Kernel,
+    KernelFunction,
     Node,
     Simple,
     Statement,
@@ -26,13 +26,13 @@ from pytriton.fold.variants import Variants
 from pytriton.fold.walk import expressions, rewritten, statements, with_bodies
 from pytriton.frozen import replace
 
-_SHAPED: Final = {"tl.arange": 1, "tl.zeros": 0, "tl.full": 0, "tl.broadcast_to": 1}  # where a shape stands
+_SHAPED: Final = {"tl.arange": 1, "tl.zeros": 0, "tl.full": 0, "tl.broadcast_to": 1}  # the place of the shape
 
 
 class Padding:
     """The padded sizes of the kernels. ``sizes``: TN -> TN_PADDED; ``masks``: in_TN -> TN."""
 
-    def __init__(self, kernels: Sequence[Kernel]) -> None:
+    def __init__(self, kernels: Sequence[KernelFunction]) -> None:
         self.sizes: dict[str, str] = {}
         self.masks: dict[str, str] = {}
         self._indexed: set[str] = set()

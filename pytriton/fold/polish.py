@@ -1,6 +1,6 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text stands once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a
+Each comment of the text occurs once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a
 name; a type that several pointers have is written with the pointer that the statement is about.
 """
 

@@ -1,9 +1,9 @@
-"""Rows of values -> the fewest words that say the same: tables over some of the columns.
+"""Rows of values -> the shortest equivalent tables over some of the columns.
 
 Input: the known assignments of values to columns. Output: tables; an assignment is known if and only if each table
 has its row (the natural join of the tables is the input). Columns that are free of the others have a table of
 their own; texts that always go together (``"^a"`` wherever the shape is ``"TK, TM"``) have one for that, so that
-only one of them stands in the tables with others.
+only one of them is in the tables with others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Table(NamedTuple):
 
 
 def tables(names: Sequence[str], rows: Collection[Row], flags: Collection[str]) -> tuple[Table, ...]:
-    """The tables. Those of ``flags`` may stand in several, to say for which mode the others are."""
+    """The tables. Those of ``flags`` may be in several: the modes for which the others hold."""
     whole = _projected(Table(tuple(names), tuple(dict.fromkeys(rows))), names)
     made: list[Table] = []
     for component in _components(whole):
@@ -59,7 +59,7 @@ def _components(table: Table) -> list[list[str]]:
 
 
 def _linked(names: Sequence[str], linked: Callable[[str, str], bool]) -> list[list[str]]:
-    """The names in groups: two that are linked stand in one."""
+    """The names in groups: two that are linked are in one."""
     groups = [[name] for name in names]
     for one, other in combinations(names, 2):
         first = next(group for group in groups if one in group)
@@ -76,13 +76,13 @@ def _free(pair: Table) -> bool:
 
 
 def _split(table: Table, flags: Collection[str]) -> list[Table]:
-    """A table as several smaller ones, if they say the same."""
+    """A table as several smaller ones, if they are equivalent."""
     parts = _smallest(table, flags)
     return _without_needless(parts, flags, table) if _says(parts, table) else [table]
 
 
 def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
-    """The smallest tables that may say the same: columns that are free of each other in each mode stand apart."""
+    """The smallest tables that may be equivalent: columns that are free of each other in each mode are separate."""
     if len(table.names) == 1 or len(table.rows) == 1:
         return [table]
     modes = [name for name in table.names if name in flags]
@@ -117,7 +117,7 @@ def _free_within(table: Table, count: int) -> bool:
 
 
 def _without_needless(parts: list[Table], flags: Collection[str], wanted: Table) -> list[Table]:
-    """The tables with as few modes as say the same, and without tables that say nothing new."""
+    """The tables with as few modes as possible, and without redundant tables."""
     for place, table in enumerate(parts):
         others = [*parts[:place], *parts[place + 1 :]]
         fewer = (_projected(table, kept) for kept in _fewer(table.names, flags))

@@ -1,4 +1,4 @@
-"""One question for what several defines say together.
+"""One question for what several defines decide together.
 
 A layout is often given as several texts: STRIDE_AK is "lda" wherever OF_ROWS_A is "newaxis, :". Input: a folded
 body and its variants. Output: the body in which each such partition of the variants is asked for in one way, that

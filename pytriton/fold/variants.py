@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from pytriton.lang.numbers import plain_number
 from pytriton.lang.preprocess.structure import conditions, directives
+from pytriton.lang.tokens import plain_number
 from pytriton.lang.tree.types import TYPE_NAMES, PointerType, ScalarType
 from pytriton.pipeline import Translation
 
@@ -31,7 +31,7 @@ def names_in(text: str) -> list[str]:
 
 
 def asked_if_given(text: str) -> dict[str, bool]:
-    """The defines of which a text asks whether they are given: True for those of which it asks nothing else.
+    """The defines that a text asks for by ``#ifdef``: True for those that it uses for nothing else.
 
     To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
     """
@@ -90,7 +90,7 @@ class Variants:
             self.values[name] = [number(variant.defines.get(name)) for variant in variants]
 
     def where(self, holds: Callable[[int], bool]) -> Set:
-        """The variants, by number, of which something holds."""
+        """The variants, by number, for which something holds."""
         return sum(1 << n for n in range(self.count) if holds(n))
 
     def members(self, chosen: Set) -> Iterator[int]:
@@ -101,7 +101,7 @@ class Variants:
         return {name: values[variant] for name, values in self.values.items()}
 
     def is_type(self, name: str) -> bool:
-        """Whether a define is the type of elements, which a pointer says by itself."""
+        """Whether a define is the type of elements, which a pointer has anyway."""
         given = [value for value in self.values[name] if value is not None]
         return all(
             str(value).startswith("torch.")

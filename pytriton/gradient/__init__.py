@@ -2,9 +2,8 @@
 
 derive/          a kernel -> the kernels of its backward; needs neither torch nor triton
 backward.py      ``pytriton.gradient``: a launch of the forward -> launches of the backward
-points.py        a launch in numbers: its grid, what it reaches, what it needs
+launches.py      the launches in numbers: grids, reach, scratch; their public description
 enumerated.py    stores that no formula shows to be disjoint, program by program
-steps.py         the launches, described for programs that make them themselves
 laid_out.py      tensors in memory: what overlaps, what is dense, gradients of the same layout
 
 ``pytriton.gradient`` is the function: ``pytriton/__init__.py`` loads this package first, so that no later import

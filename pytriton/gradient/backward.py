@@ -1,7 +1,7 @@
 """``pytriton.gradient``: the derived backward of a kernel, and its launches.
 
 The text is derived by ``gradient/derive`` for the facts of a launch: which inputs are read once, so that their
-gradient is stored and not added up. These facts are looked at in numbers at each launch, for every point of a sweep
+gradient is stored and not added up. They are computed from the numbers of each launch, for every config of a sweep
 (``derive/access.py``); a launch with other facts gets other passes. What cannot be right is refused: an output
 element that is stored twice, an input that shares memory with an output, a tensor that overlaps itself.
 """
@@ -17,22 +17,27 @@ import torch
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.assemble import Derived
 from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import refuse
-from pytriton.gradient.derive.kernel import Derived, target
 from pytriton.gradient.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
-from pytriton.gradient.points import (
+from pytriton.gradient.launches import (
+    DTYPES,
+    BackwardStep,
+    Facts,
+    PassLaunch,
     Point,
+    Scratch,
     Sizes,
     check_stores,
     dense_of,
+    described,
     device_of,
     needs,
     reach_of,
     sharing,
 )
-from pytriton.gradient.steps import DTYPES, Facts, Launch, Scratch, Step, described
 from pytriton.lang.tree.types import ScalarType
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
@@ -107,10 +112,10 @@ class Gradient:
         return self._text
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[BackwardStep, ...]:
         """The launches of the backward in order. The buffers ``d_<input>`` are zeroed before the first one."""
         steps = [
-            Step(self._kernel_of(each, None), each.parameters, partial(self._programs, each))
+            BackwardStep(self._kernel_of(each, None), each.parameters, partial(self._programs, each))
             for each in self._usual.passes
         ]
         for name, (kernel_name, text) in self._usual.sums.items():
@@ -119,18 +124,18 @@ class Gradient:
             while total in self.parameters:
                 total += "_"
             names = (of.d_inputs[name], total, f"count_{name}", of.sizes[name])
-            steps.append(Step(self._sum_kernel(kernel_name, text), names, _grid_of_sum(name)))
+            steps.append(BackwardStep(self._sum_kernel(kernel_name, text), names, _grid_of_sum(name)))
         return tuple(steps)
 
     @property
     def scratch(self) -> tuple[Scratch, ...]:
         """The memory and the numbers that these launches need beside the forward's arguments and gradients."""
-        types = {symbol.name: DTYPES[str(target(symbol))] for symbol in self._forward.inputs}
+        types = {symbol.name: DTYPES[str(symbol.target)] for symbol in self._forward.inputs}
         return described(self._usual, types, self._point)
 
     @property
     def refused(self) -> Mapping[str, CompileError]:
-        """Inputs that were not asked for and have no gradient, with the reason."""
+        """Inputs that were not chosen and have no gradient, with the reason."""
         return self._forward.refused
 
     def _programs(self, each: Derived, grid: Any, given: Mapping[str, Any], options: Options | None) -> Any:
@@ -224,7 +229,7 @@ class Gradient:
 
     def _launch_pass(
         self,
-        each: Launch,
+        each: PassLaunch,
         facts: Facts,
         given: Mapping[str, Any],
         values: dict[str, Any],
@@ -278,7 +283,7 @@ class Gradient:
                     "TC755",
                     "pass the tensor itself, or leave it out of inputs= and outputs=",
                 )
-            wanted = DTYPES[str(target(symbol))]
+            wanted = DTYPES[str(symbol.target)]
             if value.dtype != wanted:
                 raise refusal(
                     f"'{name}' has dtype {value.dtype}, but its gradient is that of '{symbol.declaration.strip()}'",
@@ -368,7 +373,7 @@ class Gradient:
 
     def _planned(
         self, made: Sequence[Derived], points: Mapping[Config, Point], sizes: Mapping[str, int], sharing: int
-    ) -> Launch:
+    ) -> PassLaunch:
         each = made[0]
         axis = each.at.axis
         grids = {
@@ -378,7 +383,7 @@ class Gradient:
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
         swept = None if len(set(counts)) == 1 or each.count is None else counts
         names = tuple(name for name in each.parameters if swept is None or name != each.count)
-        return Launch(
+        return PassLaunch(
             *(each, self._kernel_of(each, swept), names, lambda opt: grids[self._varied(opt)]),
             *needs(list(points.values()), made, sizes, sharing),
             len({point.parts(each.at, sharing) for point in points.values()} if each.sizes else ()) < 2,
@@ -412,7 +417,7 @@ class Gradient:
             )
 
     def _kernel_of(self, derived: Derived, counts: list[int] | None) -> Kernel:
-        """The kernel of a pass; ``counts``: by config, how many programs are walked, where these differ."""
+        """The kernel of a pass; ``counts``: by config, how many programs are looped over, where these differ."""
         key = (derived.text, None if counts is None else tuple(counts))
         if key not in self._kernels:
             self._kernels[key] = self._compiled(derived, counts)
@@ -462,9 +467,9 @@ def gradient(
     """The backward of a kernel, or of a source text: its text, its launches, and a call that makes them.
 
     ``outputs`` default to the floating pointers that the text writes, ``inputs`` to those that it reads and does
-    not write. What loops carry that is no sum is kept for each iteration; with ``checkpoints``, and in launches
-    where that would be more than ``scratch_bytes``, for each segment of iterations. These default to 256 MiB, or
-    the bytes of inputs and outputs where that is more.
+    not write. What loops carry and do not only add to is kept for each iteration; with ``checkpoints``, and in
+    launches where that would be more than ``scratch_bytes``, for each segment of iterations. These default to
+    256 MiB, or the bytes of inputs and outputs where that is more.
     Raises CompileError (TC700 to TC709) for what has no derivative here.
     """
     made = of if isinstance(of, Kernel) else kernel(of, defines=defines)

@@ -3,7 +3,7 @@
 Where offsets are no sums (indices by ``/`` and ``%``, as in a permutation), ``derive/access.py`` shows nothing.
 Yet all integers of a launch are known. So the offset and the mask are computed for every program and every place of
 a block, as tensors with an axis for each on the launch's device, part of the grid by part, and what is stored must
-differ. What depends on memory, or is larger than ``MAX_PLACES``, is not looked at.
+differ. What depends on memory, or is larger than ``MAX_PLACES``, is not enumerated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pytriton.gradient.derive.graph import Define, Write
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
 from pytriton.lang.tree.types import BOOL, LONG, PointerType, ScalarType, element_of, shape_of
 from pytriton.passes.analysis.affine import keeps_number
-from pytriton.passes.analysis.intervals import Evaluator, Grid
+from pytriton.passes.analysis.intervals import Grid, LaunchEvaluator
 
 MAX_PLACES: Final = 1 << 28
-AT_ONCE: Final = 1 << 21  # places that are held as numbers
+AT_ONCE: Final = 1 << 21  # maximum places in memory at a time
 AXES: Final = 3  # of programs
 
 Programs = Sequence[range]  # on each axis of the grid
@@ -45,7 +45,7 @@ def stored_once(
         seen, count = _Seen(), 0
         for programs, write in itertools.product(_parts(grid, places), writes):
             operation = partial(_elements, programs)
-            look = Evaluator(definitions, {**numbers, **distances}, grid, _number, operation)
+            look = LaunchEvaluator(definitions, {**numbers, **distances}, grid, _number, operation)
             stored = _stored(write, look, tuple(map(len, programs)))
             if stored is None or not seen.mark(stored):
                 return False
@@ -69,7 +69,7 @@ def _parts(grid: Grid, places: int) -> Iterator[Programs]:
         yield programs
 
 
-def _stored(write: Write, look: Evaluator[torch.Tensor], grid: tuple[int, ...]) -> torch.Tensor | None:
+def _stored(write: Write, look: LaunchEvaluator[torch.Tensor], grid: tuple[int, ...]) -> torch.Tensor | None:
     """The offsets that the programs of a part store to, one after the other."""
     offset = look.of(write.pointer)
     mask = torch.tensor(True) if write.mask is None else look.of(write.mask)
@@ -86,7 +86,7 @@ class _Seen:
         self._marks = torch.zeros(0, dtype=torch.bool)
 
     def mark(self, offsets: torch.Tensor) -> bool:
-        """Whether there is room for them."""
+        """Whether they are in range."""
         if not len(offsets):
             return True
         low, high = (int(bound) for bound in torch.aminmax(offsets))

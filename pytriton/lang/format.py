@@ -1,11 +1,11 @@
-"""Text -> the same lines with one indentation and one spacing: ``python -m pytriton format``.
+"""Source -> the same lines with one indentation and one spacing: ``python -m pytriton format``.
 
-A formatter has to keep what no tree holds: comments, directives, the arms of an ``#if`` that were not taken, macros
-before they are expanded. So it works on tokens. Lines are the author's; what is set is how far they are indented
-(two blanks for each open brace; inside brackets, where the bracket opened; the rest of a statement, as far from its
-start as it was), one blank around a binary operator and after a comma, none at the end of a line, one empty line at
-most. Directives stay as they are, at the start of their line. That the tokens are the same afterwards is checked,
-so formatting cannot change what a text means. Derived gradients are printed in this layout.
+A formatter keeps what no tree has: comments, directives, the arms of an ``#if`` that are not taken, macros before
+they are expanded. So it works on tokens. Line breaks stay; it sets the indentation (two blanks for each open brace;
+inside brackets, where the bracket opened; the rest of a statement, as far from its start as it was), one blank
+around a binary operator and after a comma, none at the end of a line, and at most one empty line. Directives stay
+as they are, at the start of their line. The tokens are compared afterwards, so formatting cannot change what a
+source means. Derived gradients are printed in this layout.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytriton.errors import Report
+from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import Comment, Kind, Token, tokenize
 from pytriton.source import Source
 
@@ -32,7 +33,7 @@ _STEPS: Final = frozenset(("++", "--"))
 
 
 def formatted(source: Source) -> str:
-    """The text in our layout; raises a ``CompileError`` where it is not made of tokens."""
+    """The source in this layout; raises a ``CompileError`` where it is not made of tokens."""
     report = Report()
     tokens = tokenize(source, report)
     report.check()
@@ -54,8 +55,8 @@ def _ends_operand(token: Token | None, closed: str = "") -> bool:
 
 @dataclass(slots=True)
 class _Spacing:
-    """Whether a blank stands before a token, by the tokens before it. ``closed``: what the last ``)`` closed: the
-    ``head`` of a statement, a ``mask``, a ``cast``. ``bound``: the last token stands at what follows.
+    """Whether a blank precedes a token, by the tokens before it. ``closed``: what the last ``)`` closed: a ``head``
+    of a statement, a ``mask``, a ``cast``. ``bound``: no blank follows the last token.
     """
 
     before: Token | None = None
@@ -64,7 +65,7 @@ class _Spacing:
     generic: bool = False  # inside bitcast<...>
 
     def blank(self, tokens: Sequence[Token], at: int, inside: str) -> bool:
-        """``inside``: the innermost open bracket."""
+        """``inside``: the innermost open bracket, or the ``signature`` of a kernel."""
         token, before = tokens[at], self.before
         after = tokens[at + 1].text if at + 1 < len(tokens) else ""
         text, previous = token.text, "" if before is None else before.text
@@ -78,7 +79,7 @@ class _Spacing:
             self.bound = self.generic and text == ">"
             return False
         marker = inside == "[" and previous in ("[", ",") and text in (":", "+", "-") and after in (",", "]")
-        if text in _PREFIXES and (not operand or _is_star(tokens, at)) and not marker:
+        if text in _PREFIXES and (not operand or _is_star(tokens, at, inside)) and not marker:
             self.bound = True
             clash = bound and text == previous and text in ("-", "+", "&")
             return clash or not bound
@@ -96,7 +97,7 @@ class _Spacing:
         return text not in ("[", ".", "->") and previous not in (".", "->")
 
 
-def _is_star(tokens: Sequence[Token], at: int) -> bool:
+def _is_star(tokens: Sequence[Token], at: int, inside: str) -> bool:
     """Whether a ``*`` makes a pointer: after a type, before a name or the end of a conversion."""
     if tokens[at].text != "*":
         return False
@@ -114,19 +115,8 @@ def _is_star(tokens: Sequence[Token], at: int) -> bool:
     if tokens[last].text == ")":  # (TYPE *)
         return True
     starts = word == 0 or tokens[word - 1].text in ("{", "}", ";", "typedef", *_TYPES)
-    parameter = word > 0 and tokens[word - 1].text in ("(", ",") and _in_signature(tokens, word)
+    parameter = inside == "signature" and tokens[word - 1].text in ("(", ",")
     return (starts or parameter) and tokens[last].kind is Kind.IDENT
-
-
-def _in_signature(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a place is among the parameters of a kernel: in one bracket, after ``void f``."""
-    depth = 0
-    while at > 1:
-        at -= 1
-        depth += (tokens[at].text in (")", "]")) - (tokens[at].text in ("(", "["))
-        if depth < 0 or tokens[at].text in ("{", "}", ";"):
-            break
-    return depth < 0 and at > 1 and tokens[at - 1].kind is Kind.IDENT and tokens[at - 2].text in _TYPES
 
 
 def _is_cast(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -145,7 +135,7 @@ def _is_cast(tokens: Sequence[Token], first: int, last: int) -> bool:
 
 @dataclass(slots=True)
 class _Open:
-    """A bracket: where its lines stand, and where it is among the tokens."""
+    """A bracket: the indentation of its lines, and its place among the tokens."""
 
     text: str
     indent: int
@@ -155,9 +145,8 @@ class _Open:
 
 @dataclass(slots=True)
 class _State:
-    """What an ``#else`` comes back to. ``bodies``: heads before whose statement the line ended; ``ifs``: how many
-    there were at each ``if`` that an ``else`` may follow. ``started``: a statement has begun; ``column``: where it
-    did, in the source.
+    """What an ``#else`` restores. ``bodies``: heads whose statement is on a later line; ``ifs``: how many at each
+    ``if`` that an ``else`` may follow. ``started``: a statement has begun, at ``column`` of the source.
     """
 
     brackets: list[_Open] = field(default_factory=list)
@@ -170,8 +159,9 @@ class _State:
 class _Layout:
     def __init__(self, source: str, tokens: list[Token]) -> None:
         self.source = source
-        self.tokens = tokens
-        self.code = [*_without_directives(tokens), tokens[-1]]
+        self.parts = list(lines_of(tokens))
+        self.end = tokens[-1]
+        self.code = [*(part for part in self.parts if isinstance(part, Token)), self.end]
         self.lines: list[str] = []
         self.line: str | None = None
         self.state = _State()
@@ -180,16 +170,16 @@ class _Layout:
         self.done = 0  # where what was written last ends in the source
 
     def text(self) -> str:
-        at = place = 0
-        while self.tokens[at].kind is not Kind.END:
-            token = self.tokens[at]
-            self.comments(token)
-            if token.newline and token.text == "#":
-                at = self.directive(at)
-                continue
-            self.token(token, place)
-            at, place = at + 1, place + 1
-        self.comments(self.tokens[at])
+        place = 0
+        for part in self.parts:
+            if isinstance(part, Directive):
+                self.comments(part.tokens[0])
+                self.directive(part)
+            else:
+                self.comments(part)
+                self.token(part, place)
+                place += 1
+        self.comments(self.end)
         self.end_line()
         return "\n".join([*self.lines, ""])
 
@@ -207,11 +197,11 @@ class _Layout:
         self.line = " " * indent
 
     def column(self, start: int) -> int:
-        """Where a place of the source stands in its line."""
+        """The column of a place of the source."""
         return start - self.source.rfind("\n", 0, start) - 1
 
     def indent(self, start: int, text: str = "") -> int:
-        """Of a line that begins here with this token, or with a comment."""
+        """The indentation of a line that begins here with this token, or with a comment."""
         state = self.state
         inner = state.brackets[-1] if state.brackets else None
         base = 0 if inner is None else inner.indent
@@ -227,41 +217,45 @@ class _Layout:
 
     # ---------------------------------------------------------------- what is not code
 
-    def directive(self, at: int) -> int:
-        """A directive as it was written; the place of the next token."""
-        start, end = self.tokens[at].span.start, at + 1
-        while not self.tokens[end].newline:
-            end += 1
-        until = self.tokens[end - 1].span.end
-        for comment in self.tokens[end].comments:
-            if not comment.own_line:
-                until = comment.span.end
+    def directive(self, directive: Directive) -> None:
+        """A directive as it was written."""
+        start = directive.tokens[0].span.start
         self.begin_line(start, 0)
         self.line = None
-        self.lines += [line.rstrip() for line in self.source[start:until].splitlines()]
-        self.done = until
-        word = self.tokens[at + 1].text if end > at + 1 else ""
-        if word in ("if", "ifdef", "ifndef"):
+        self.done = start
+        self.lines.append("")
+        self.unchanged(directive.tokens[-1].span.end)
+        if directive.word in OPENING:
             self.arms.append(copy.deepcopy(self.state))
-        elif word in ("else", "elif") and self.arms:
+        elif directive.word in ("else", "elif") and self.arms:
             self.state = copy.deepcopy(self.arms[-1])
-        elif word == "endif" and self.arms:
+        elif directive.word == "endif" and self.arms:
             self.arms.pop()
-        return end
+
+    def unchanged(self, end: int) -> None:
+        """The source up to a place, on the last line."""
+        lines = f"{self.lines.pop()}{self.source[self.done : end]}".splitlines()
+        self.lines += [line.rstrip() for line in lines]
+        self.done = end
 
     def comments(self, token: Token) -> None:
         for comment in token.comments:
-            if comment.span.start >= self.done:
+            if comment.span.start < self.done:
+                continue  # within a directive
+            if self.line is None and not comment.own_line:  # behind one
+                self.unchanged(comment.span.end)
+            else:
                 self.comment(comment)
 
     def comment(self, comment: Comment) -> None:
         block = self.source.startswith("/*", comment.span.start)
         text = f"/*{comment.text}*/" if block else f"//{comment.text}".rstrip()
         first, *more = text.splitlines() or [""]
-        if comment.own_line or self.line is None:
+        if comment.own_line:
             self.begin_line(comment.span.start, self.indent(comment.span.start))
             self.line = f"{self.line}{first}"
         else:
+            assert self.line is not None
             ends = self.source[comment.span.end :].lstrip(" \t\f\v")[:1] in ("\r", "\n", "")
             self.line += f"  {first}" if ends else f" {first}" if self.line.strip() else first
         indent = len(self.line) - len(self.line.lstrip())
@@ -276,7 +270,8 @@ class _Layout:
         text, state = token.text, self.state
         if text == "else" and not state.started and state.ifs:
             state.bodies = state.ifs.pop()
-        inside = state.brackets[-1].text if state.brackets else ""
+        inner = state.brackets[-1] if state.brackets else _Open("", 0, 0)
+        inside = "signature" if inner.kind == "signature" else inner.text
         blank = self.spacing.blank(self.code, place, inside)
         if token.newline or self.line is None:
             self.begin_line(token.span.start, self.indent(token.span.start, text))
@@ -324,6 +319,8 @@ class _Layout:
         before = [token.text for token in self.code[max(0, place - 2) : place]]
         if before[-1:] and before[-1] in _HEADS:
             return "head"
+        if before[:-1] and before[0] in _TYPES and not self.state.brackets:
+            return "signature"
         return "mask" if before == ["*", "?"] else ""
 
     def headed(self, word: str, place: int) -> None:
@@ -334,13 +331,3 @@ class _Layout:
         state.started = False
         if after.newline and after.text != "{":
             state.bodies += 1
-
-
-def _without_directives(tokens: Sequence[Token]) -> list[Token]:
-    result: list[Token] = []
-    directive = False
-    for token in tokens[:-1]:
-        directive = (directive and not token.newline) or (token.newline and token.text == "#")
-        if not directive:
-            result.append(token)
-    return result

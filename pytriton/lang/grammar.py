@@ -1,12 +1,12 @@
-"""The grammar at work: lark parses our tokens by ``grammar/triton_c.lark``.
+"""The LALR driver: lark parses tokens by ``grammar/triton_c.lark``.
 
-There are two start rules: ``file`` for a text, ``constant`` for the expression of an ``#if``. What a reduction
+There are two start rules: ``file`` for a source, ``constant`` for the expression of an ``#if``. What a reduction
 becomes is up to a builder, a class with one method a rule that takes the parts of the reduction. Binary operators
 come to it as one flat row, for which ``climb`` knows the precedence (docs/language.md, Operators).
 
-lark needs 80 ms to turn the text of the grammar into LALR(1) tables, and 10 ms to load tables that it made before.
-So those stand beside the grammar as JSON (``make grammar`` writes them), with the text and the version of lark that
-they were made from. Where either is another one, or there are none, the tables are built from the text.
+lark needs 80 ms to turn the grammar into LALR(1) tables, and 10 ms to load tables that it made before.
+So the tables are stored next to the grammar as JSON (``make grammar`` writes them), with the grammar and the
+version of lark that they were made from. If either differs, or there are none, the tables are built.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Parser:
         return at
 
     def _fed(self, tokens: Sequence[Token], first: int) -> int:
-        feed: Any = self._parser.feed_token  # lark asks of a token no more than its type
+        feed: Any = self._parser.feed_token  # lark only reads the type of a token
         at = first
         try:
             for at in range(first, len(tokens)):
@@ -80,7 +80,7 @@ class Parser:
         return accepts - {"$END"}
 
     def shifts(self, terminal: str) -> bool:
-        """Whether the terminal can stand here before any rule is complete."""
+        """Whether the terminal fits here before any rule is complete."""
         action, _ = self._parser.choices().get(terminal, (None, None))  # type: ignore[no-untyped-call]
         return action is Shift
 
@@ -135,7 +135,7 @@ def tables() -> str:
 
 @cache
 def _lark() -> Lark:
-    """The grammar, from its tables where they are those of this text and this lark."""
+    """The grammar, from its tables if they were made from it by this lark."""
     folder = _folder()
     text = folder.joinpath(GRAMMAR).read_text(encoding="utf-8")
     try:

@@ -1,10 +1,9 @@
-"""Text and defines -> syntax tree, read once for all points of a sweep.
+"""Source and defines -> syntax tree, read once for all configs of a sweep.
 
 A define that is a number stays a name in the tokens and in the tree (``Preprocessed.numbers`` has its value), so
-the points of a sweep share both, as long as no ``#if``, ``#`` or ``##`` asks for its digits, and its sign is no
-operator (``5 X`` with -3). What was read last is kept: texts that are not long, without ``#include``, in which
-there was no error. Found again, it comes with the warnings that it gave. Everything kept is frozen, or not
-changed after it was made.
+the configs of a sweep share both, unless an ``#if``, ``#`` or ``##`` uses its digits, or its sign is an operator
+(``5 X`` with -3). The latest results are cached with their warnings: of sources of moderate length, without
+``#include`` and without an error. Everything cached is frozen, or not changed after it was made.
 """
 
 from __future__ import annotations
@@ -17,19 +16,18 @@ from typing import Any, Final, NamedTuple
 from pytriton.errors import Diagnostic, Report
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.parser import parse
-from pytriton.lang.preprocess.defines import given_macros
 from pytriton.lang.preprocess.directives import Preprocessed, preprocess, preprocess_given
-from pytriton.lang.preprocess.macros import Macro
+from pytriton.lang.preprocess.macros import Macro, given_macros
 from pytriton.source import Source
 
 MAX_NAME: Final = 4_096  # of a file, in characters
 MAX_TEXTS: Final = 16
-MAX_POINTS: Final = 8  # of one text, that differ in what an #if reads
+MAX_POINTS: Final = 8  # of one source: configs that differ in what an #if reads
 MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
 class Front(NamedTuple):
-    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the defines
+    """A source as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the defines
     whose digits it depends on."""
 
     tree: syntax.File
@@ -93,7 +91,7 @@ _FILE_NAME: Final = re.compile(
 
 
 def _names_file(text: str) -> bool:
-    """Whether a text is the name of an existing file, not a kernel."""
+    """Whether a str is the name of an existing file, not a kernel."""
     if len(text) > MAX_NAME or "{" in text or "\n" in text:
         return False
     try:
@@ -115,7 +113,7 @@ def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
 
 
 def _key(source: Source, given: Mapping[str, Macro]) -> tuple[Any, ...]:
-    """What a text's tokens depend on, other than the digits of numbers."""
+    """What the tokens of a source depend on, other than the digits of numbers."""
     texts = ((name, None if macro.value is not None else _spelling(macro)) for name, macro in given.items())
     return source.text, source.name, source.origin, *texts
 

@@ -1,14 +1,14 @@
-"""Text -> tokens, before any preprocessing (C11 5.1.1.2, phases 1 to 3).
+"""Source -> tokens, before any preprocessing (C11 5.1.1.2, phases 1 to 3).
 
 Input: a ``Source``. Output: its preprocessing tokens in order, ended by one ``END`` token.
-Invariants: spans are those of the user's text (through line continuations too); a comment is never
-a token but hangs on the token that follows it, so that the emitter can put it back; ``newline`` and
-``spaced`` tell directives and function-like macros what they must know about white space.
+Invariants: spans are those of the user's source (through line continuations too); a comment is never
+a token but belongs to the token that follows it, so that the emitter can print it; ``newline`` and
+``spaced`` are the white space that directives and function-like macros depend on.
 
 One compiled regular expression reads everything: each match is blanks and then one token, comment
-or line break, so a text of n characters takes n steps. A backslash at the end of a line is taken
-out first, and a sorted list of the cuts leads back to the user's offsets; texts without one never
-pay for it. A digraph becomes the token that it stands for. Two departures from C11: ``0...16`` is three
+or line break, so a source of n characters takes n steps. A backslash at the end of a line is taken
+out first, and a sorted list of the cuts leads back to the user's offsets; sources without one never
+pay for it. A digraph becomes the token that it means. Two departures from C11: ``0...16`` is three
 tokens (C would read one number), and there are no trigraphs. docs/errors.md lists the errors (TC001 to TC012).
 """
 
@@ -21,13 +21,13 @@ from enum import Enum
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pytriton.errors import Report
+from pytriton.errors import Diagnostic, Report
 from pytriton.frozen import record
 from pytriton.source import Source, Span
 
 MAX_TEXT: Final = 1 << 20
 MAX_NUMBER_LENGTH: Final = 200
-MAX_PIECES: Final = 150_000  # tokens, comments and lines of one text: a text of absurd density takes seconds
+MAX_PIECES: Final = 150_000  # tokens, comments and lines of one source
 
 
 class Kind(Enum):
@@ -55,8 +55,8 @@ class Comment:
 class Token:
     """One preprocessing token.
 
-    ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it
-    stands for. ``newline``: first on its line. ``spaced``: white space or a comment stands before
+    ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is its
+    value. ``newline``: first on its line. ``spaced``: white space or a comment precedes
     it. ``comments``: those between the previous token and this one. ``hidden``: the macros that may
     not expand it again (hide set, C11 6.10.3.4). ``type``: what it is to the grammar, set by parse/terminals.py
     when no more of it changes.
@@ -87,20 +87,11 @@ def subtracted(token: Token) -> tuple[Token, Token] | None:
     return sign, Token(Kind.NUMBER, spelled[1:], token.span, type="NUMBER")
 
 
-class Problem(NamedTuple):
-    """A lexical error that only counts where the text is not dropped by an ``#if``."""
-
-    code: str
-    message: str
-    where: Span
-    help: str
-
-
 def tokenize(source: Source, report: Report) -> list[Token]:
-    """The tokens of a text, ``END`` last. What an error is about is left out."""
+    """The tokens of a source, ``END`` last. Invalid characters are left out."""
     tokens, problems = scan(source, report)
     for problem in problems:
-        report.error(problem.code, problem.message, problem.where, help=problem.help)
+        report.add(problem)
     return tokens
 
 
@@ -145,17 +136,17 @@ def kind_of(text: str) -> Kind | None:
     return _KINDS[index] if index <= _STRING or index == _PUNCT else None
 
 
-def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
-    """Tokens, and the errors that the caller reports where the text counts.
+def scan(source: Source, report: Report) -> tuple[list[Token], list[Diagnostic]]:
+    """Tokens, and the errors that the caller reports outside of dropped arms.
 
-    What is wrong even in text that an ``#if`` drops goes to the report at once.
+    Errors that count in dropped arms, too, go to the report at once.
     """
     if len(source.text) > MAX_TEXT:
         report.fatal("TC002", _TOO_LARGE, source, help=_TOO_LARGE_HELP)
     _refuse_controls(source, report)
     text, cuts = _join_lines(source.text)
     tokens: list[Token] = []
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     comments: list[Comment] = []
     newline = fresh = True  # fresh: no token or comment on this line yet
     last = 1 if text.startswith("\ufeff") else 0
@@ -187,7 +178,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
                 fresh = False
             elif index == _OPEN_COMMENT:
                 report.fatal("TC006", "unterminated comment", span, help="end it with '*/'")
-            elif (problem := _problem(match[index], span)) is not None:
+            elif (problem := _stray(match[index], span)) is not None:
                 problems.append(problem)
     else:
         report.fatal("TC011", _TOO_MANY, source, help=_TOO_LARGE_HELP)
@@ -221,7 +212,7 @@ _CONTINUATION: Final = re.compile(r"\\(?:\r\n|\n|\r)")
 
 
 def _join_lines(text: str) -> tuple[str, _Cuts]:
-    """The text without its line continuations (C11 5.1.1.2, phase 2)."""
+    """The source without its line continuations (C11 5.1.1.2, phase 2)."""
     cuts = _Cuts()
     if "\\" not in text:
         return text, cuts
@@ -243,7 +234,7 @@ _TOO_LARGE_HELP: Final = "put one kernel into each source"
 
 
 def _refuse_controls(source: Source, report: Report) -> None:
-    """NUL, control and bidirectional characters are refused wherever they stand, comments too."""
+    """NUL, control and bidirectional characters are refused everywhere, also in comments."""
     for match in _CONTROL.finditer(source.text):
         where = Span(source, match.start(), match.end())
         point = ord(match[0])
@@ -265,9 +256,13 @@ def _named(char: str) -> str:
     return f"U+{ord(char):04X} {name}".rstrip()
 
 
-def _too_long(span: Span) -> Problem:
+def _problem(code: str, message: str, span: Span, help_: str) -> Diagnostic:
+    return Diagnostic("error", code, message, span, (), help_)
+
+
+def _too_long(span: Span) -> Diagnostic:
     message = f"number of {span.end - span.start} characters"
-    return Problem("TC010", message, span, "no type holds so many digits")
+    return _problem("TC010", message, span, "no type holds so many digits")
 
 
 _LOOKALIKES: Final = dict(
@@ -279,22 +274,22 @@ _LOOKALIKES: Final = dict(
 )
 
 
-def _problem(text: str, span: Span) -> Problem | None:
-    """What is wrong with text that starts no token; None where that was reported already."""
+def _stray(text: str, span: Span) -> Diagnostic | None:
+    """The error for characters that are not a token; None where it was reported already."""
     char = text[0]
     if char == '"':
-        return Problem("TC007", "unterminated string", span, "end it with '\"' on the same line")
+        return _problem("TC007", "unterminated string", span, "end it with '\"' on the same line")
     if text == "''":
         help_ = "put one character between the apostrophes"
-        return Problem("TC008", "empty character constant", span, help_)
+        return _problem("TC008", "empty character constant", span, help_)
     if char == "'":
         help_ = "end it with ' on the same line; an apostrophe is only allowed in a comment"
-        return Problem("TC008", "unterminated character constant", span, help_)
+        return _problem("TC008", "unterminated character constant", span, help_)
     if _CONTROL.match(char):
         return None
     if char == "\\":
         help_ = "a line continuation must be the last character of its line, without a space after it"
-        return Problem("TC009", "stray backslash", span, help_)
+        return _problem("TC009", "stray backslash", span, help_)
     if char == "$":
         help_ = "names are made of the letters a-z and A-Z, digits and '_'"
     elif char == "`":
@@ -308,7 +303,7 @@ def _problem(text: str, span: Span) -> Problem | None:
     else:
         help_ = "only ASCII characters are allowed outside comments"
     shown = f"'{char}'" if char.isascii() else _named(char)
-    return Problem("TC009", f"stray character {shown}", span, help_)
+    return _problem("TC009", f"stray character {shown}", span, help_)
 
 
 def decode(data: bytes, name: str, report: Report) -> Source:
@@ -326,3 +321,76 @@ def decode(data: bytes, name: str, report: Report) -> Source:
             Span(source, at, at + 1),
             help="save the file as UTF-8",
         )
+
+
+# ---------------------------------------------------------------- numbers
+# Their values, and those of characters (C11 6.4.4): the only reader of digits and escapes.
+
+_INTEGER: Final = re.compile(
+    r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))"
+    r"([uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?"
+)
+_BASES: Final = (16, 2, 8, 10)
+_FLOATING: Final = re.compile(
+    r"(0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?[0-9]+"
+    r"|(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)([flFL]?)"
+)
+_CHARACTER: Final = re.compile(r"\\(?:[xX]([0-9a-fA-F]+)|([0-7]{1,3})|(.))|(.)")
+_ESCAPES: Final = dict(zip("abfnrtv'\"?\\", b"\a\b\f\n\r\t\v'\"?\\", strict=True))
+
+
+class Integer(NamedTuple):
+    """An integer constant, of any size; the suffix in lower case."""
+
+    value: int
+    suffix: str
+    base: int
+
+
+def read_integer(text: str) -> Integer | None:
+    """Reads an integer constant; None for other strings."""
+    match = _INTEGER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
+    if match is None:
+        return None
+    digits, base = next(pair for pair in zip(match.groups(), _BASES, strict=False) if pair[0] is not None)
+    return Integer(int(digits, base), (match[5] or "").lower(), base)
+
+
+def read_floating(text: str) -> tuple[float, str] | None:
+    """Value and suffix (in lower case) of a floating constant; None for other strings."""
+    match = _FLOATING.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
+    if match is None:
+        return None
+    try:
+        value = float.fromhex(match[1]) if match[1][1:2] in ("x", "X") else float(match[1])
+    except (OverflowError, ValueError):
+        return None
+    return value, match[2].lower()
+
+
+def plain_number(text: str) -> int | float | None:
+    """The number in a string: a constant without a suffix, which may have a sign; None for other strings."""
+    text = text.strip()
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    value: int | float
+    if integer := read_integer(digits):
+        value, suffix, _ = integer
+    elif floating := read_floating(digits):
+        value, suffix = floating
+    else:
+        return None
+    return None if suffix else -value if text[0] == "-" else value
+
+
+def characters(literal: str) -> list[int] | None:
+    """The codes in a character constant or string; None where an escape is unknown or more than a byte."""
+    codes: list[int] = []
+    for hexadecimal, octal, simple, plain in _CHARACTER.findall(literal[literal.index(literal[-1]) + 1 : -1]):
+        if plain:
+            codes.append(ord(plain))
+            continue
+        code = _ESCAPES.get(simple, 256) if simple else int(hexadecimal or octal, 16 if hexadecimal else 8)
+        if code > 255:
+            return None
+        codes.append(code)
+    return codes

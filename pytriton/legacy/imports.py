@@ -32,7 +32,7 @@ from typing import Any, Final
 
 PACKAGES: Final = ("ops", "nn")
 
-# What serves today, by the last word of the name.
+# The replacement of today, by the last word of the name.
 _TODAY: Final = {
     "matmul": "torch.matmul",
     "dot": "torch.matmul",

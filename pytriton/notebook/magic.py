@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from pytriton.errors import PytritonError
-from pytriton.lang.preprocess.defines import given_options
+from pytriton.lang.preprocess.macros import given_options
 from pytriton.runtime.kernel import Kernel, kernel
 
 
@@ -21,7 +21,7 @@ class Usage(Exception):
     """A line that the magic does not understand."""
 
 
-class Parser(argparse.ArgumentParser):
+class CellParser(argparse.ArgumentParser):
     """One that ends the cell instead of the process."""
 
     def error(self, message: str) -> NoReturn:
@@ -59,8 +59,8 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="%%tritonc", description="A cell of Triton-C that makes a kernel.")
+def _parser() -> CellParser:
+    parser = CellParser(prog="%%tritonc", description="A cell of Triton-C that makes a kernel.")
     parser.add_argument("name", help="the Python name of the kernel")
     parser.add_argument(
         "-D",

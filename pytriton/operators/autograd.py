@@ -1,7 +1,7 @@
 """``triton.function``, the autograd base class of 2019, on top of torch's.
 
 A subclass has static ``forward(ctx, *args, **kwargs)`` and ``backward(ctx, *grads)``. Other than torch's, its
-``apply`` takes keywords, which are no inputs for autograd: ``backward`` gives one gradient for each positional
+``apply`` takes keywords, which are not inputs for autograd: ``backward`` gives one gradient for each positional
 argument.
 """
 
@@ -57,7 +57,7 @@ class function:
 
 
 def _bridge(cls: type[function]) -> Any:
-    """The torch.autograd.Function that stands for a subclass, made once."""
+    """The torch.autograd.Function of a subclass, made once."""
     known = cls.__dict__.get("_bridge")
     if known is not None:
         return known

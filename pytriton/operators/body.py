@@ -1,13 +1,17 @@
 """The body of an operator: the user's function, and the checks that its schema holds.
 
-A schema makes two promises: only the arguments that ``mutates_args`` names are written, and no result shares memory
-with an argument or with another result. Both are checked at every run, on fake tensors as well, after the function:
-the results, and what its kernels and functions of torch (``watch.py``) wrote, are compared with the arguments by
-storage. In the common case that is one call of C++ and a look at the versions.
+A schema makes two promises: only the arguments that ``mutates_args`` names are written, and no result shares
+memory with an argument or with another result. Both are checked at every run, on fake tensors as well, after the
+function: the results, and what its kernels and functions of torch wrote, are compared with the arguments by
+storage. In the common case that is one call of C++ and a comparison of versions, which torch counts for each
+tensor. Fake tensors and those of inference mode keep none: there ``Writes`` reads the schema of each function of
+torch. A tensor without memory has no address, and a body that requests one would take another path than with
+real tensors: ``NoAddresses`` refuses it.
 
-Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on a
-tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and compares
-what the body does then. Under a tracer the function runs as it is, and the constants of its launches are recorded.
+Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on
+a tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and
+compares what the body does then. Under a tracer the function runs as it is, and the constants of its launches
+are recorded.
 """
 
 from __future__ import annotations
@@ -16,29 +20,37 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from pytriton.compat.torch_names import (
     DispatchKey,
     FakeTensor,
+    FunctionalTensor,
+    TorchDispatchMode,
     exclude_key,
     is_key_excluded,
     result_shares_memory,
+    schema_of,
     shares_memory,
     version_of,
 )
 from pytriton.errors import PytritonError
 from pytriton.gradient.laid_out import apart, overlaps_itself
 from pytriton.operators.tape import CURE, calls_of, replayed, taped
-from pytriton.operators.watch import NoAddresses, Writes
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import INSIDE, Frame, Noted, RequestedLaunch, Shapes, inside
 
 _NO_KEYWORDS: Final[dict[str, Any]] = {}
 _VERSIONS: Final = DispatchKey.ADInplaceOrView
+_Tensor: Final[Any] = torch.Tensor
+_ADDRESSES: Final = frozenset(
+    {_Tensor.data_ptr, _Tensor.__dlpack__, _Tensor.__cuda_array_interface__.__get__}
+)
+_STORAGES: Final = frozenset({_Tensor.untyped_storage, _Tensor.storage})
 
 
 class Body:
@@ -282,3 +294,61 @@ def _spread(value: Any) -> Any:
         type(step) is int and step == 0 for step in value.stride()
     )
     return value.contiguous().clone() if expanded and overlaps_itself(value) else value
+
+
+# ---------------------------------------------------------------- what a body does beside launches
+
+
+class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Appends each tensor that a function of torch writes to ``written``."""
+
+    def __init__(self, written: list[Any]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.written = written
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = kwargs or {}
+        schema = schema_of(func)
+        if schema.is_mutable:
+            for at, argument in enumerate(schema.arguments):
+                if argument.is_write:
+                    value = args[at] if at < len(args) else given.get(argument.name)
+                    self.written += value if isinstance(value, (list, tuple)) else [value]
+        return func(*args, **given)
+
+
+class NoAddresses(TorchFunctionMode):
+    """Refuses to give the address of a tensor without memory, raising LaunchError (TC543)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _ADDRESSES and _has_no_memory(args[0]):
+            self.refuse()
+        result = func(*args, **(kwargs or {}))
+        return _Storage(result, self) if func in _STORAGES and _has_no_memory(args[0]) else result
+
+    def refuse(self) -> NoReturn:
+        raise refusal(
+            f"{self.name}: its body requests the address of a tensor that has no memory",
+            "TC543",
+            "pass the tensor to the kernel, or give the operator a fake kernel by register_fake",
+        )
+
+
+class _Storage:
+    """The storage of a tensor without memory: everything but an address."""
+
+    def __init__(self, storage: Any, mode: NoAddresses) -> None:
+        self._storage, self._mode = storage, mode
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "data_ptr":
+            self._mode.refuse()
+        return getattr(self._storage, name)
+
+
+def _has_no_memory(tensor: Any) -> bool:
+    return isinstance(tensor, (FakeTensor, FunctionalTensor)) or bool(tensor.is_meta)

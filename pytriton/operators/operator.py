@@ -6,12 +6,12 @@ The operator is defined with ``Library.define`` and ``Library.impl``, whose call
     schema              from the annotations and ``mutates_args``
     the body            for every device without a kernel of its own; what it writes is checked against the schema
     a fake kernel       the body itself on fake tensors, with its launches skipped, unless one is given
-    an autograd kernel  always; without a formula it raises when a gradient is asked for, as custom_op does
+    an autograd kernel  always; without a formula it raises when a gradient is needed, as custom_op does
     a decomposition     AOTAutograd traces into the body, so that Inductor sees the kernels; not while
                         exporting, not for a device with a kernel of its own, and not into a body that
                         has a fake kernel of its own
 
-A call with plain tensors and no gradient asked for, where no mode, transform or profiler is active, goes
+A call with plain tensors and no gradient needed, where no mode, transform or profiler is active, goes
 straight to the body (``shortcut.py``): the dispatcher would end there after two walks, at several times the cost.
 """
 
@@ -30,8 +30,7 @@ from torch.utils.flop_counter import register_flop_formula
 from pytriton.boundary import entry
 from pytriton.compat import torch_names
 from pytriton.operators.body import Body, Recorder, Recording
-from pytriton.operators.formula import DerivedFormula
-from pytriton.operators.gradient import AutogradFormula
+from pytriton.operators.formulas import AutogradFormula, DerivedFormula
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
 

@@ -1,8 +1,8 @@
 """``pytriton.override``: an operator of PyTorch replaced by one of ours, for one device.
 
-The replacement stands at a dispatch key below autograd, so gradients, shapes and everything else that PyTorch
-knows about its operator stay as they are, and no model needs a change. It runs the *body* of our operator,
-never a kernel registered for a device: that might call the very operator that is replaced.
+The replacement is registered at a dispatch key below autograd, so gradients, shapes and everything else that
+PyTorch knows about its operator stay as they are, and no model needs a change. It runs the *body* of our
+operator, never a kernel registered for a device: that might call the very operator that is replaced.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Overr
 
 
 def _native(name: str) -> Any:
-    """The overload that a name like ``aten::sin`` or ``aten::add.Tensor`` stands for."""
+    """The overload that a name like ``aten::sin`` or ``aten::add.Tensor`` means."""
     space, _, short = name.partition("::")
     base, _, overload = short.partition(".")
     native = getattr(getattr(getattr(torch.ops, space, None), base, None), overload or "default", None)

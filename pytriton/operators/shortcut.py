@@ -1,9 +1,9 @@
-"""The short way of an eager operator call: when the dispatcher would do nothing but find the body.
+"""The fast path of an eager operator call: when the dispatcher would do nothing but find the body.
 
-The dispatcher looks at the keys of the tensors and at the state of the thread. If the tensors are plain ones on
+The dispatcher tests the keys of the tensors and at the state of the thread. If the tensors are plain ones on
 one device, and no mode, transform, tracer or profiler is active, the call ends in the kernel of that device, or,
-where a gradient is asked for, in a node of the graph around it. So a function is written for each operator that
-looks at the same things, as cheaply as Python can, and wherever it is not sure calls the dispatcher. For
+where a gradient is needed, in a node of the graph around it. So a function is generated for each operator that
+tests the same things, as cheaply as Python can, and calls the dispatcher in every other case. For
 ``add(x, y, a=1.0)`` it is
 
     def add(_self, /, x, y, a=_default_a):
@@ -19,7 +19,7 @@ looks at the same things, as cheaply as Python can, and wherever it is not sure 
             return _gradient(x, y, a)
         return _kernel(x, y, a)
 
-What is left out is harmless: memory that is no plain memory (sparse, nested, functional) is refused by a kernel
+What is left out is harmless: memory that is not plain (sparse, nested, functional) is refused by a kernel
 launch and known to torch's operators, and a kernel that was registered for a device gets dense tensors only.
 """
 
@@ -38,7 +38,7 @@ from pytriton.compat.torch_names import keys_of
 from pytriton.operators.body import Body
 
 _DEVICES: Final = ("cuda", "cpu")
-# What every function looks at or calls; in its text with a prefix that no parameter has.
+# What every function reads or calls; in its source with a prefix that no parameter has.
 _NAMES: Final[dict[str, Any]] = {
     "tracing": torch.compiler.is_dynamo_compiling,
     "modes": torch_names.dispatch_modes,
@@ -64,7 +64,7 @@ _STATE: Final = "tracing() modes() function_modes() transforms() traced() profil
 
 
 class Shortcut:
-    """What one operator's calls may go straight to: a kernel for each type of device."""
+    """The direct targets of the calls of one operator: a kernel for each type of device."""
 
     def __init__(self, overload: Any, body: Body) -> None:
         self._overload = overload
@@ -91,7 +91,7 @@ class Shortcut:
     def caller(self, gradient: Callable[..., Any]) -> Callable[..., Any]:
         """The function that calls the operator, as its class's ``__call__``.
 
-        ``gradient`` takes a call for which a gradient is asked, if the operator writes nothing.
+        ``gradient`` takes a call for which a gradient is needed, if the operator writes nothing.
         """
         overload = self._overload
         if not self._open:
@@ -127,7 +127,7 @@ class Shortcut:
         given = ", ".join(argument.name for argument in self._arguments)
 
         def some(test: str) -> str:
-            """Whether a test is true of some tensor that is there; ``$`` stands for the tensor."""
+            """Whether a test is true of some tensor that is there; ``$`` is the tensor."""
             tests = [(name, test.replace("$", name)) for name in tensors]
             return " or ".join(
                 f"{n} is not None and ({asked})" if n in optional else asked for n, asked in tests

@@ -84,7 +84,7 @@ _TORCH: Final = str(Path(torch.__file__).parent)
 
 
 @dataclass(frozen=True, eq=False)
-class Launch:
+class RecordedLaunch:
     """``reads``, ``writes``: the tensors among the arguments, by name of the parameter."""
 
     kernel: Kernel
@@ -102,7 +102,7 @@ class Copy:
     adds: bool = False
 
 
-Entry = Launch | Copy
+Entry = RecordedLaunch | Copy
 
 
 class Tape(Shapes):
@@ -171,7 +171,7 @@ class Tape(Shapes):
         self.calls += calls_of(kernel, call)
         reads = {name: given[name] for name in translation.reads if name in given}
         writes = {name: given[name] for name in translation.writes if name in given}
-        self.entries.append(Launch(kernel, call, reads, writes))
+        self.entries.append(RecordedLaunch(kernel, call, reads, writes))
 
 
 def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any]:
@@ -322,7 +322,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
                 for parameter, key in zip(entry.writes, map(key_of, entry.writes.values()), strict=True)
             }
         again = any(key in read or (key in changed and not adds) for key, adds in writes.items())
-        if again or (isinstance(entry, Launch) and len(writes) < len(entry.writes)):
+        if again or (isinstance(entry, RecordedLaunch) and len(writes) < len(entry.writes)):
             raise refusal(
                 f"{name}: {what} writes memory that was written or read before",
                 "TC757",
@@ -332,7 +332,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
         read.update(reads)
 
 
-def _only_adds(entry: Launch, parameter: str) -> bool:
+def _only_adds(entry: RecordedLaunch, parameter: str) -> bool:
     """Whether a launch leaves what was there, and adds to it by atomics."""
     definition = entry.kernel._definition
     defines = definition.configs(defines_of(entry.call.defines))[0].defines

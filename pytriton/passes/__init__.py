@@ -1,11 +1,11 @@
-"""Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
+"""Typed tree -> typed tree, one idea per file. ``PASSES`` lists all passes in the order in which they run.
 
-analysis/  what several passes ask: equal as sums? still read? which variables is a value computed from?
+analysis/  shared analyses: equality of sums, liveness, the variables that a value is computed from
 memory/    which memory a pointer reaches, which accesses may overlap, where barriers go
-lower/     what Triton lacks, in terms of what it has
-loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
-speed/     what changes no result and makes kernels faster
-check/     after all of them, for checked code: a number for each access
+lower/     rewrites of what Triton does not support
+loops/     C's loops as ``range``; loads that were prefetched by hand, moved back to the top of their loop
+speed/     optimisations
+check/     for checked code, after all passes: a number for each access
 """
 
 from collections.abc import Callable
@@ -25,21 +25,21 @@ from pytriton.passes.memory.provenance import check_qualifiers
 from pytriton.passes.speed.descriptors import descriptors
 from pytriton.passes.speed.fast_math import exp2, fast_math
 from pytriton.passes.speed.guard import guard
-from pytriton.passes.speed.observe import observe, stages
 from pytriton.passes.speed.packing import packed
 from pytriton.passes.speed.peel import peel
 from pytriton.passes.speed.rematerialise import rematerialise
 from pytriton.passes.speed.swizzle import swizzle
+from pytriton.passes.speed.traits import observe, stages
 
 __all__ = ["PASSES", "Context", "Pass", "run"]
 
 
 class Pass(NamedTuple):
-    """A pass takes a kernel and gives one; what it leaves alone stays identical."""
+    """A pass maps a kernel to a kernel; nodes that it does not change stay identical."""
 
     run: Callable[[KernelDef, Context], KernelDef]
     purpose: str
-    needed: bool = False  # Triton cannot do without
+    needed: bool = False  # Triton does not compile the kernel without it
 
     @property
     def name(self) -> str:
@@ -47,10 +47,10 @@ class Pass(NamedTuple):
 
 
 PASSES: tuple[Pass, ...] = (
-    # What Triton lacks, in terms of what it has
-    Pass(check_qualifiers, "warn of __readonly, const and __writeonly that are false"),
+    # Lowering
+    Pass(check_qualifiers, "warnings for __readonly, const and __writeonly that are false"),
     Pass(products, "matrix products of shapes and types that tl.dot lacks", needed=True),
-    Pass(divisors, "a 1 for a divisor that may be 0 where the quotient is not used"),
+    Pass(divisors, "a divisor that may be 0, and whose quotient is then unused, as 1"),
     Pass(pad, "blocks of any size, padded to powers of two", needed=True),
     Pass(jumps, "break, continue and return as conditions", needed=True),
     Pass(counted, "counting loops as ranges"),
@@ -58,16 +58,16 @@ PASSES: tuple[Pass, ...] = (
     Pass(prefetch, "prefetched loads, back at the top of the loop body"),
     Pass(packed, "operands read from copies whose rows are aligned, as tuning tries"),
     Pass(upward, "ranges that count down, unobserved, count up"),
-    Pass(barriers, "order between the threads of a program that meet in memory"),
-    # What makes kernels faster
+    Pass(barriers, "barriers between accesses of different threads that may overlap"),
+    # Optimisations
     Pass(accumulate, "c += a @ b as one product that accumulates"),
-    Pass(fast_math, "arithmetic that rounds otherwise, if the user allows it"),
-    Pass(exp2, "exp beside a product as exp2"),
-    Pass(peel, "the last iteration of a loop, where masks fail in that one only"),
+    Pass(fast_math, "arithmetic that rounds differently, if the user allows it"),
+    Pass(exp2, "exp in a loop with a matrix product as exp2"),
+    Pass(peel, "loops without masks, and the last iteration, where these fail, after them"),
     Pass(rematerialise, "masks recomputed where keeping them costs registers"),
     Pass(guard, "a workaround for a ptxas version that serializes products"),
-    Pass(temporaries, "names for expressions that Python would repeat", needed=True),
-    # What tuning tries
+    Pass(temporaries, "variables for expressions that Python would repeat", needed=True),
+    # Variants that tuning tries
     Pass(observe, "facts about the kernel so far, for tuning"),
     Pass(descriptors, "tiles through tensor descriptors"),
     Pass(swizzle, "program ids in groups, for the level-2 cache"),

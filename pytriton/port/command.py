@@ -30,7 +30,7 @@ from pytriton.port.package.output import (
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
 from pytriton.port.ported import PortedText, found_texts, port_texts, provable
-from pytriton.port.read.scan import files, root_of
+from pytriton.port.read.extract import files, root_of
 from pytriton.port.report import count, entries, write_report
 from pytriton.port.run.observations import ProgramError, observe
 from pytriton.progress import bar

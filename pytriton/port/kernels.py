@@ -22,24 +22,11 @@ from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
 from pytriton.fold.known import Served
 from pytriton.fold.variants import Variant
-from pytriton.legacy.extract import kernels_of, of_kernels
-from pytriton.port.jobs.folds import Failure, Folds, Unportable
+from pytriton.legacy.sources import kernels_of, of_kernels
+from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.translations import Translations, key_of, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = [
-    "Compared",
-    "DefineSet",
-    "Difference",
-    "Failure",
-    "Known",
-    "PortedKernel",
-    "Proof",
-    "Unportable",
-    "port_kernel",
-]
-
 
 Origin = Literal["read", "observed", "combined"]
 ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
@@ -58,7 +45,7 @@ class DefineSet:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDefines:
     """One known define set: each define has one value. ``origins``: how it was found."""
 
     defines: Mapping[str, Any]
@@ -117,7 +104,7 @@ class PortedKernel:
 
     kernel: str | None
     parameters: tuple[KernelParameter, ...]
-    sets: tuple[Known, ...]
+    sets: tuple[KnownDefines, ...]
     sweeps: Mapping[str, tuple[Any, ...]]
     failures: tuple[Failure, ...]
     source: Source
@@ -167,7 +154,7 @@ class PortedKernel:
         return self.folded.bind(self._plain(defines))
 
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
-        """Why a define set is not served; None if it is."""
+        """Why a define set is refused; None if it is accepted."""
         return self.folded.known.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
@@ -220,7 +207,7 @@ def port_kernel(
     sweeps = _sweeps(sets)
     folds = Folds(source.text, translations, function, rules, any(one.swept for one in sets) or bool(sweeps))
     folds.add_all([one.defines for one in known])
-    widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
+    widened = [KnownDefines(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     return tuple(
         PortedKernel(
             _name(variants),
@@ -248,7 +235,7 @@ def _name(variants: Sequence[Variant]) -> str | None:
 # ---------------------------------------------------------------- define sets
 
 
-def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Known]:
+def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[KnownDefines]:
     """Every define set with single values, less the defines that the text does not mention; each once."""
     found: dict[object, tuple[dict[str, Any], set[Origin]]] = {}
     for given in sets:
@@ -256,11 +243,11 @@ def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Kn
             mentioned = translations.mentioned(row)
             found.setdefault(key_of(mentioned), (mentioned, set()))[1].add(given.origin)
     for mentioned, origins in found.values():
-        yield Known(mentioned, frozenset(origins))
+        yield KnownDefines(mentioned, frozenset(origins))
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
-    """For each define of which a launch gives a list, all values of all lists."""
+    """All values of each define for which a launch gives a list."""
     values: dict[str, dict[Any, None]] = {}
     for given in sets:
         for name, value in normal(given.defines).items():

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from pytriton.errors import Diagnostic, Report, counted
 from pytriton.fold.variants import asked_names
 from pytriton.lang.tokens import tokenize
-from pytriton.port.kernels import Failure, PortedKernel
+from pytriton.port.jobs.folds import Failure
+from pytriton.port.kernels import PortedKernel
 from pytriton.port.ported import PortedText
 from pytriton.port.read.extract import Found
 from pytriton.source import Source, Span

@@ -28,20 +28,20 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from pytriton.fold.join import RULES
-from pytriton.legacy.extract import kernels_of, read
+from pytriton.legacy.sources import kernels_of, read
 from pytriton.pipeline import Translation
+from pytriton.port.jobs.folds import Failure, Unportable
 from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
+from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.read.extract import Found, extract, text_of_file
-from pytriton.port.run.observations import Observation, completed, strangers
+from pytriton.port.run.observations import Observation, Seen, completed, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
 MAX_POINTS: Final = 2400  # of one launch
 
-Seen = tuple[Found, tuple[Observation, ...]]  # a text, and the launches of a run that were of it
 Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
 
 
@@ -57,6 +57,11 @@ class PortedText:
     kernels: tuple[PortedKernel, ...]
     failures: Mapping[str, tuple[Failure, ...]]
     observed: tuple[Observation, ...] = ()
+
+    @property
+    def strict(self) -> bool:
+        """Whether its literals without a suffix are doubles."""
+        return _is_strict(self.job, self.observed)
 
     @property
     def source(self) -> Source:
@@ -88,8 +93,8 @@ def port_text(
     failures: dict[str, tuple[Failure, ...]] = {}
     if job.problem is not None and not job.uses:
         return (), failures
-    translations = _OfKernels(Source(job.text, found.path.name), any(use.strict for use in job.uses))
-    sets = _sets(job, translations, observed)
+    translations = _OfKernels(Source(job.text, found.path.name), _is_strict(job, observed))
+    sets = _sets(job, translations, observed, given)
     pending = list(sets)
     while pending:
         name = pending.pop(0)
@@ -104,6 +109,10 @@ def port_text(
                 sets[other] = [one for some in sets.values() for one in some]
                 pending.append(other)
     return tuple(itertools.chain(*kernels.values())), failures
+
+
+def _is_strict(job: Job, observed: Sequence[Observation]) -> bool:
+    return any(use.strict for use in job.uses) or any(one.said["strict"] for one in observed)
 
 
 class _OfKernels(dict[str | None, Translations]):
@@ -142,7 +151,9 @@ def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
     yield from sorted({name for translation in translations for name in translation.kernels} - own)
 
 
-def _sets(job: Job, translations: _OfKernels, observed: Sequence[Observation]) -> Sets:
+def _sets(
+    job: Job, translations: _OfKernels, observed: Sequence[Observation], given: Mapping[str, Any]
+) -> Sets:
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
     for use in job.uses:
@@ -155,7 +166,10 @@ def _sets(job: Job, translations: _OfKernels, observed: Sequence[Observation]) -
         said = observation.said
         swept = len(said["points"]) > 1 or isinstance(said["num_warps"], list)
         for defines in observed_defines(observation):
-            sets.setdefault(said["kernel"], []).append(DefineSet(defines, "observed", swept))
+            own = sets.setdefault(said["kernel"], [])
+            own.append(DefineSet(defines, "observed", swept))
+            if given:
+                own.append(DefineSet({**defines, **given}, "read", swept))
     return _resolved(sets, translations)
 
 
@@ -243,30 +257,19 @@ def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Itera
 
 def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], program: str) -> Iterator[Seen]:
     """The texts to port, each with the launches that were seen of it; see the head of this file."""
-    known: list[Observation] = []
-    completed_texts: dict[str, Found] = {}
-    for found in founds:
-        if "\ue000" in found.text:
-            for filled in completed(found, seen, program):
-                completed_texts.setdefault(str(filled.text), filled)
-    made = [str(text) for text in completed_texts]
+    made: dict[str, Seen] = {}
     for found in founds:
         text = str(found.text).strip()
         own = tuple(one for one in seen if one.text.strip() == text)
-        known += own
-        if "\ue000" in found.text and completed(found, seen, program):
-            continue
-        if not own and not found.launches and any(text in other.text for other in seen):
-            continue  # a part of a text that was launched
-        yield found, own
-    for found in completed_texts.values():
-        own = tuple(one for one in seen if one.text == str(found.text))
-        known += own
-        yield found, own
-    for found in strangers(
-        [one for one in seen if one not in known and one.text not in made], founds, program
-    ):
-        yield found, tuple(one for one in seen if one.text == str(found.text))
+        filled = completed(found, seen, program) if "\ue000" in found.text else []
+        for one in filled:
+            made.setdefault(str(one[0].text), one)
+        part = not own and not found.launches and any(text in other.text for other in seen)
+        if not filled and not part:
+            yield found, own
+    for one in strangers(seen, founds, program):
+        made.setdefault(str(one[0].text), one)
+    yield from made.values()
 
 
 # ---------------------------------------------------------------- on all processors

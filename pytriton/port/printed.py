@@ -21,8 +21,7 @@ from pytriton.port.jobs.gather import Job, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.ported import found_texts
-from pytriton.port.read.extract import extract
-from pytriton.port.read.scan import files
+from pytriton.port.read.extract import extract, files
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -83,7 +82,7 @@ def _defines_of_job(job: Job, kernel: str | None) -> tuple[dict[str, Any], tuple
 
 
 def derived_kernels(folder: Path, given: Mapping[str, Any]) -> Iterator[str]:
-    """The lines, and last how many kernels derive; each text stands once, where it is launched."""
+    """The lines, and last how many kernels derive; each text occurs once, where it is launched."""
     counts: Counter[str] = Counter()
     seen: set[str] = set()
     for found, _ in found_texts(list(files([folder])), folder.resolve(), [], ""):
@@ -106,7 +105,7 @@ def derived_kernels(folder: Path, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _verdict(text: str, defines: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
-    """What is said of a kernel, and the code that refuses it."""
+    """What a kernel derives, or why not; and the code of the refusal."""
     single = {name: value[0] if isinstance(value, list) else value for name, value in defines.items()}
     try:
         forward = derivable(Source(text), single, settings)

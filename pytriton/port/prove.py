@@ -7,10 +7,10 @@ the attempt with the fewest differences is kept.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
 locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
-for those only). The folded kernel may have more barriers, and may lack hints (``tt.divisibility``) that a statement
-of the variant has: a hint is a promise, and what relies on fewer promises is right wherever the variant is. Values
-without effects are compared as expressions, wherever they are computed, and with their hints; statements with
-effects (loads, stores, loops) in order.
+for those only). The folded kernel may lack hints (``tt.divisibility``) that a statement of the variant has: a
+hint is a promise, and what relies on fewer promises is right wherever the variant is. Values without effects
+are compared as expressions, wherever they are computed, and with their hints; statements with effects (loads,
+stores, loops, barriers) in order.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from typing import Any, Final, TypeVar
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
 from pytriton.errors import CompileError
-from pytriton.fold.fold import Folded
-from pytriton.fold.groups import GROUP
+from pytriton.fold.fold import GROUP, Folded
 from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant, number
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
@@ -57,7 +56,6 @@ _DEFINED: Final = re.compile(r"(?<!^)(%[\w$.-]+) = ")  # of a loop: its variable
 _ARGUMENT: Final = re.compile(r"(%[\w$.-]+): ")  # of a function or a block
 _PRECISION: Final = re.compile(r"^(.* = tt\.dot .*), inputPrecision = \w+(?= : tensor<\w+x(?!f32)\w+> \*)")
 _FUNCTION: Final = re.compile(r"@[\w$.]+")
-_BARRIER: Final = re.compile(r"(gpu\.barrier|ttg\.barrier all|ttg\.local_barrier)$")
 _HINT: Final = r"tt\.(?:divisibility|contiguity|constancy) = dense<[^<>\"]*> : tensor<\d+xi32>"
 _PURE: Final = re.compile(
     r"(?:arith\.|math\.|tt\.(?:splat|broadcast|expand_dims|make_range|addptr|get_program_id|get_num_programs"
@@ -175,20 +173,15 @@ def differences(
 
 
 def _same(made: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the statements are the same, but for barriers more, which only wait, and for hints less."""
-    left = iter(made)
-    for line in wanted:
-        other = next((o for o in left if _promises_no_more(o, line) or not _BARRIER.match(o)), None)
-        if other is None or not _promises_no_more(other, line):
-            return False
-    return all(map(_BARRIER.match, left))
+    """Whether the statements are the same, but for hints that the first lacks."""
+    return len(made) == len(wanted) and all(map(_promises_no_more, made, wanted))
 
 
 def _promises_no_more(made: str, wanted: str) -> bool:
     """Whether the lines are the same, or the first only lacks some of the hints of the second."""
     if made == wanted:
         return True
-    if '"' in made + wanted:  # a text is no attribute
+    if '"' in made + wanted:  # a string is not an attribute
         return False
     return _without_hints(made) == _without_hints(wanted) and {*re.findall(_HINT, made)} <= {
         *re.findall(_HINT, wanted)

@@ -30,7 +30,7 @@ def refusal(message: str, code: str, help: str | None = None) -> LaunchError:
 
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
-_told: Final[set[str]] = set()
+_told: Final[set[object]] = set()
 
 LEGACY_MARK: Final = "__pytriton_legacy__"
 """A name in the ``__builtins__`` of the modules of legacy packages, as legacy/imports.py makes them."""
@@ -68,8 +68,9 @@ def warn(message: str) -> None:
     warnings.warn_explicit(message, RuntimeWarning, path, line)
 
 
-def warn_once(message: str) -> None:
-    """The same, once a process for each message."""
-    if message not in _told:
-        _told.add(message)
+def warn_once(message: str, subject: object = None, told: set[object] | None = None) -> None:
+    """The same, once for each ``subject`` (None: the message) in ``told`` (None: in this process)."""
+    known, subject = _told if told is None else told, subject or message
+    if subject not in known:
+        known.add(subject)
         warn(message)

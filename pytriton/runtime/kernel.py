@@ -22,14 +22,14 @@ import torch
 from pytriton.boundary import entry, is_mistake, without_frames
 from pytriton.compat.torch_names import dispatch_modes, is_jit_tracing
 from pytriton.errors import CompileError, PytritonError, closest
-from pytriton.lang.open_defines import may_lack_defines
+from pytriton.lang.preprocess.structure import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Check, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, refusal
 from pytriton.runtime.interpret.traced import Trace
-from pytriton.runtime.launch.constants import Constants, constant_arguments
+from pytriton.runtime.launch.buffers import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
@@ -82,11 +82,11 @@ class Kernel:
         ``arguments`` come in the order of the kernel's parameters; without ``grid=`` the last one is the grid.
         ``defines=``, ``num_warps=`` and ``num_stages=`` win over the constructor's; other keywords are defines.
         ``bench=n`` returns the best time of a launch, in nanoseconds. Raises LaunchError for wrong arguments,
-        CompileError if the text cannot be translated, TuneError if no point of a sweep works.
+        CompileError if the text cannot be translated, TuneError if no config of a sweep works.
         """
         __tracebackhide__ = True
         try:
-            # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
+            # The keywords are in one dictionary: Python would compare each of twenty defines with each name of a
             # signature, which takes longer than all that follows.
             grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
             if given:
@@ -138,7 +138,7 @@ class Kernel:
         """``kernel[grid](*arguments)``: a call with this grid, as today's Triton writes it."""
         return partial(self, grid=grid)
 
-    # Launches that are looked into.
+    # Inspected launches.
 
     @entry
     def trace(
@@ -153,7 +153,7 @@ class Kernel:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
         ``program=2`` is program ``(2, 0, 0)``.
-        Arguments, grid and defines are those of a call; of a sweep the first possible point is taken. The program
+        Arguments, grid and defines are those of a call; of a sweep the first possible config is taken. The program
         runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
         below the lines of the source. Raises LaunchError for wrong arguments.
         """
@@ -192,7 +192,7 @@ class Kernel:
         plan = self._plan(copied, {**(defines or {}), **given} or None, *warps.values())
         return plan.examined(copied, grid)
 
-    # What one can ask a kernel.
+    # Queries.
 
     @property
     def name(self) -> str:
@@ -206,7 +206,7 @@ class Kernel:
 
     @entry
     def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
-        """The whole translation for the first point of the sweep; raises CompileError."""
+        """The whole translation for the first config of the sweep; raises CompileError."""
         point = self._definition.configs(defines_of(defines))[0]
         return self._definition.text.for_kernel(kernel).translate(point)
 
@@ -320,7 +320,7 @@ class Kernel:
         if definition.heuristics.functions:
             configs = definition.configs(defines_of(defines, OPTIONS), num_warps, num_stages)
             names = self._parameter_names(configs[0])
-            configs = definition.heuristics.applied(configs, names, arguments)
+            configs = tuple(definition.heuristics.applied(each, names, arguments) for each in configs)
             return self._plan_of(configs, configs)
         key = key_of(defines, num_warps, num_stages)
         plan = self._plans.get(key) or self._plan_of(
@@ -378,8 +378,8 @@ class Kernel:
         if time is not None:
             binder = plan.first.binder
             named = [binder.position(name) for name in self._definition.outputs]
-            keys = [arguments[at] for at in named if at is not None] or plan.written(arguments)
-            for tensor in keys[:1]:
+            positions = [at for at in named if at is not None] or plan.first.written
+            for tensor in [arguments[at] for at in positions[:1]]:
                 if isinstance(tensor, torch.Tensor):
                     bench_registry[tensor] = time
         return time
@@ -418,7 +418,7 @@ def kernel(
     ``src`` is the text, its bytes, or a path (``os.PathLike``). After it, the positional arguments of the
     constructors of 2019 to 2021 are accepted. A list in ``defines``, ``num_warps``, ``num_stages``, ``precision``
     or ``fast_math`` is a sweep, and so are ``autotune_configs`` and ``autotune_vals``: the first call on a GPU
-    measures the points and keeps the fastest, again for new values of the parameters in ``autotune_key``, and for
+    measures the configs and keeps the fastest, again for new values of the parameters in ``autotune_key``, and for
     ``tune_budget`` seconds at most. The page docs/options.md has all options and their defaults.
 
     Raises CompileError if the text cannot be translated, LaunchError if an option is wrong.

@@ -1,4 +1,4 @@
-"""A kernel as plain data, for ``pickle``: what its constructor was given, and what its constant buffers hold.
+"""A kernel as plain data, for ``pickle``: the arguments of its constructor, and the bytes of its constant buffers.
 
 Nothing that was translated, compiled or measured travels: the receiver may have another version, another
 GPU or none. The data are numbers, texts, dtypes and dictionaries of those (and the user's heuristics),
@@ -9,15 +9,14 @@ would misunderstand.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, Final
 
 import torch
 
 from pytriton import __version__
 from pytriton.runtime.errors import refusal
-from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.options.defines import _config_of, state_of_config
+from pytriton.runtime.launch.buffers import Constants
+from pytriton.runtime.options.defines import _config_of, changed, state_of_config
 from pytriton.runtime.options.definition import Definition, Heuristics, KernelText, PlanSettings
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -39,20 +38,13 @@ def state_of(definition: Definition, constants: Constants) -> dict[str, Any]:
         "num_stages": definition.num_stages,
         "points": [state_of_config(point) for point in definition.points],
         "settings": {
-            **_settings_of(settings),
+            **changed(settings),  # without defaults: a younger version may have more fields
             "device": None if settings.device is None else str(settings.device),
         },
         "outputs": list(definition.outputs),
         "heuristics": dict(definition.heuristics.functions) or None,
         "constants": constants.state(),
     }
-
-
-def _settings_of(settings: PlanSettings) -> dict[str, Any]:
-    """What the settings say, without what they say by default: a younger version may have more fields."""
-    usual = PlanSettings()
-    values = {setting.name: getattr(settings, setting.name) for setting in fields(settings)}
-    return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
 def from_state(state: Mapping[str, Any]) -> tuple[Definition, Constants]:

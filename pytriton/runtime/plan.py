@@ -4,15 +4,16 @@ A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_
 with, and keeps it. A call on a known plan takes the *slow path* at first: it binds its arguments, picks the
 candidate (the only one, or the one that the tuner chose for these argument values), evaluates the grid and
 launches. On a GPU the second call of a form finds a launcher in C (``launch/fast_path.py``), and the third one
-its record: that is the fast path, and all that is not proved there comes back here.
+its record: that is the fast path, and all that is not proven there comes back here.
 
 Input: the arguments of a call, and its grid. Output: one launch. From here to the stopwatch there are three layers:
-``Plan`` (whose call is it, and how does the next one become fast), ``Tuner`` (which candidate is launched), and the
-functions of ``tune/measure.py`` and ``tune/benchmark.py`` (how long does each candidate take).
+``Plan`` (dispatches a call, and makes the next one fast), ``Tuner`` (chooses the candidate), and the functions of
+``tune/measure.py`` and ``tune/benchmark.py`` (time the candidates).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -23,11 +24,18 @@ import torch
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.runtime.checks.memory import Checks, Memory
 from pytriton.runtime.compile.specialize import reads_parameter
-from pytriton.runtime.errors import headline, refusal, warn, warn_once
-from pytriton.runtime.launch.arguments import Binder, Bound, Promises, tell_of_strides, unexplained
-from pytriton.runtime.launch.constants import CPU, Constants
+from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.launch.arguments import (
+    ArgumentPlace,
+    Binder,
+    Bound,
+    broken_promise,
+    tell_of_strides,
+    unexplained,
+)
+from pytriton.runtime.launch.buffers import CPU, Constants
 from pytriton.runtime.launch.device import Style, sole_device
-from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_for
+from pytriton.runtime.launch.fast_path import Form, Launcher, LauncherCall, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
@@ -35,33 +43,44 @@ from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import bench
-from pytriton.runtime.tune.measure import grid_of, save_written, written_by
+from pytriton.runtime.tune.measure import grid_of, save_written
 from pytriton.runtime.tune.tuner import Tuner
 
 MAX_FORMS: Final = 16
-PRINTS_LESS: Final = "TC331"  # the warning of what a GPU cannot print: on the CPU there is nothing to tell
+PRINTS_LESS: Final = "TC331"  # warns of what a GPU cannot print; the CPU prints all
+
+STRICT_VARIABLE: Final = "PYTRITON_STRICT_PROMISES"
+"""If it is 1, launches that break a promise are refused."""
 
 _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
 
 
 class Common:
-    """What all plans of a kernel object share: constant buffers, checks, and what the user was warned of."""
+    """What all plans of a kernel object share: constant buffers, checks, and the warnings that were given."""
 
     def __init__(self, settings: PlanSettings, constants: Constants | None = None) -> None:
         self.constants = Constants() if constants is None else constants
-        self.promises = Promises(settings.strict_promises)
         self.checks = Checks(settings.check)
-        self._told: set[str] = set()
+        self._strict = settings.strict_promises or os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
 
-    def tell(self, message: str, code: str, help: str) -> None:
-        """A warning about a call, which is given once."""
-        if code not in self._told:
-            self._told.add(code)
-            warn(headline(message, code, help))
+    def tell(self, message: str, code: str, help: str, parameter: str = "") -> None:
+        """A warning about a call, or about one parameter of it, which is given once."""
+        warn_once(headline(message, code, help), (code, parameter), self.checks.warned)
+
+    def drop_promise(self, place: ArgumentPlace, number: int, value: int | None) -> None:
+        """Warn of an argument, ``value`` if that is known, which is not a multiple of ``number``.
+
+        Raises LaunchError if promises are strict.
+        """
+        message, code, cure = broken_promise(place.parameter, number, value)
+        if self._strict:
+            place.refuse(message, code, cure)
+        message = f"{place} {message}: the promise is dropped for this launch"
+        self.tell(message, code, cure, place.parameter.name)
 
 
 class Plan:
-    """All candidates for one set of defines, and which of them serves a call."""
+    """All candidates for one set of defines, and the choice among them for a call."""
 
     def __init__(
         self,
@@ -85,29 +104,25 @@ class Plan:
         self._key_positions = self._positions_of_key()
         self._tuner = Tuner(self._sweep, settings, self._common.constants, self._key_positions, self._bind)
         self._lock = Lock()
-        self._launchers: dict[tuple[bool, Form], Launcher | None] = {}  # None: there can be none
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
         self._latest: Plan = self  # of these and this one, what the last call on the slow path took
-        self.call: Call = self._slow_path
-        """Launch once: takes the arguments and the grid. The fastest path that is known."""
-        self.call_within: Call = partial(self._slow_path, within=True)
-        """The same within an operator, whose business are gradients, and versions of what is written."""
+        self.renew()
         renew_in_children(self)
 
     def renew(self) -> None:
-        """In a forked child the launchers lead to the parent's GPUs: forget them."""
-        self._launchers = {}
-        self.call = self._slow_path
-        self.call_within = partial(self._slow_path, within=True)
+        """Begin without launchers; in a forked child they would lead to the parent's GPUs."""
+        self._launchers: dict[tuple[bool, Form], Launcher | None] = {}  # None: there can be none
+        self.call: LauncherCall = self._slow_path
+        """Launch once: takes the arguments and the grid. The fastest path that is known."""
+        self.call_within: LauncherCall = partial(self._slow_path, within=True)
+        """The same within an operator, which handles gradients, and versions of what is written."""
 
     def bench(
         self, arguments: Sequence[Any], grid: Any, repetitions: int, within: bool = False
     ) -> int | None:
         """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""
         plan, bound = self._bound(arguments)
-        if plan is not self:
-            return plan.bench(arguments, grid, repetitions, within)
-        launch = self._checked(bound, arguments, grid, within)
+        launch = plan._checked(bound, arguments, grid, within)
         if launch is None:
             return None
         saved = save_written([launch.candidate], arguments, launch.device, self._common.constants)
@@ -159,7 +174,7 @@ class Plan:
         return self._slow_path(arguments, grid, within) if other is None else other.call(arguments, grid)
 
     def _bound(self, arguments: Sequence[Any]) -> tuple[Plan, _Bound]:
-        """The arguments checked, and the plan that serves them: none whose promises they break."""
+        """The arguments checked, and the plan for them, whose promises they keep."""
         values, specialization, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
@@ -177,9 +192,8 @@ class Plan:
     def without(self, broken: Mapping[int, int], values: Sequence[Any] | None = None) -> Plan:
         """The same plan, but for what some parameters promise.
 
-        ``broken`` maps their positions to what the arguments are no multiples of; ``values``, if known, are those
-        of all arguments. Warns of each parameter once; raises LaunchError if promises are strict. A parameter that
-        no candidate reads is not worth a word.
+        ``broken`` maps their positions to the promised divisors; ``values``, if known, are those of all arguments.
+        Warns of each parameter once, if some candidate reads it; raises LaunchError if promises are strict.
         """
         plan = self._others.get(tuple(broken))
         if plan is not None:
@@ -187,7 +201,7 @@ class Plan:
         binder = self.first.binder
         for at, number in broken.items():
             if any(reads_parameter(candidate.translation, at) for candidate in self._sweep.translated()):
-                self._common.promises.tell(binder.place(at), number, None if values is None else values[at])
+                self._common.drop_promise(binder.place(at), number, None if values is None else values[at])
         settings = self.text.settings
         names = {binder.parameters[at].name for at in broken}.union(settings.without_promises)
         text = replace(self.text, settings=replace(settings, without_promises=tuple(sorted(names))))
@@ -232,21 +246,18 @@ class Plan:
 
     def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
         """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
-        plan, bound = self._bound(arguments)
-        if plan is not self:
-            return plan.examined(arguments, grid)
-        values, specialization, device = bound
-        kernel = self.first.translation.kernel
+        plan, (values, specialization, device) = self._bound(arguments)
+        candidate, kernel = plan.first, plan.first.translation.kernel
         if device != CPU:
             help_ = "pass the tensors: those are copied to the CPU"
             raise refusal(f"{kernel}: only launches on the CPU can be inspected", "TC515", help_)
-        sizes = grid_of(self.first, grid)
+        sizes = grid_of(candidate, grid)
         if sizes is None:
             raise refusal(
                 f"{kernel}: the grid has no programs", "TC512", "give a grid of at least one program"
             )
-        memory = self._memory_of(self.first, device, values, arguments)
-        return Launch(device, sizes, values, specialization, memory, candidate=self.first)
+        memory = self._memory_of(candidate, device, values, arguments)
+        return Launch(device, sizes, values, specialization, memory, candidate=candidate)
 
     def is_checked(self, *, on_cpu: bool) -> bool:
         """Whether launches there are checked for accesses outside their tensors."""
@@ -327,12 +338,8 @@ class Plan:
         """Each config that was tried: its milliseconds, or the reason why it has none."""
         return self._latest._tuner.timings
 
-    def written(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments through which the first candidate writes."""
-        return [written.argument for written in written_by([self.first], arguments)]
-
     def check_traced(self, at: int, tensor: torch.Tensor, wanting: bool, leaf: bool) -> None:
-        """What is said against a tensor of a traced call, and against the gradient that it may require."""
+        """Check a tensor of a traced call, and the gradient that it may require."""
         binder = self.first.binder.own
         binder.check_bits(at, tensor)
         if wanting:
@@ -346,10 +353,8 @@ class Plan:
 
     @cached_property
     def written_positions(self) -> tuple[int, ...]:
-        """Where the parameters stand through which some candidate writes; constant buffers are none."""
-        names = {name for candidate in self._sweep.translated() for name in candidate.translation.writes}
-        own = self.first.binder.own.parameters
-        return tuple(at for at, parameter in enumerate(own) if parameter.name in names)
+        """The positions of the parameters through which some candidate writes, without constant buffers."""
+        return tuple(sorted({at for candidate in self._sweep.translated() for at in candidate.written}))
 
     def every_candidate(self) -> list[Candidate]:
         """All candidates; raises CompileError if one cannot be translated."""
@@ -370,7 +375,7 @@ class Plan:
 
     @cached_property
     def named_key(self) -> tuple[int, ...]:
-        """Where the parameters stand that ``__retune`` and autotune_key name."""
+        """The positions of the parameters that ``__retune`` and autotune_key name."""
         binder = self.first.binder
         positions = {at for at, param in enumerate(binder.parameters) if param.retune}
         for name in self._settings.tune_key:

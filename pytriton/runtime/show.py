@@ -1,4 +1,4 @@
-"""A kernel as people look at it: HTML for notebooks, and a picture of its timings."""
+"""Shows a kernel: HTML for notebooks, and a plot of its timings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pytriton.runtime.options.defines import Config
 # Points of a sweep by the settings in which they differ: ``TM=128 num_warps=8``.
 
 
-UNNAMED: Final = "<kernel>"  # what a text is called that has no name
+UNNAMED: Final = "<kernel>"  # the name of a source without one
 
 
 def labels(points: Iterable[Config]) -> dict[Config, str]:
-    """A name for each point, no two alike; a single point is called by its defines."""
+    """A name for each config, no two alike; a single config is called by its defines."""
     settings = {point: settings_of(point) for point in points}
     varied = varied_in(settings.values())
     return {
@@ -37,15 +37,15 @@ def varied_in(settings: Collection[Mapping[str, object]]) -> list[str]:
 
 
 def settings_of(point: Config) -> dict[str, object]:
-    """All that a point says, by name."""
+    """All settings of a config, by name."""
     own = {field.name: getattr(point, field.name) for field in fields(point) if field.name != "defines"}
     return {**point.defines, **own}
 
 
 # What a notebook shows of a kernel: its text beside its translation, and the times of its last sweep as bars.
 #
-# In: texts and timings. Out: HTML without scripts; whatever came from a user or a compiler is escaped. It has no
-# colours of its own but two, which stand on light and dark.
+# In: texts and timings. Out: HTML without scripts; whatever came from a user or a compiler is escaped. Its two
+# colours are readable on light and dark.
 
 
 MAX_BARS: Final = 16

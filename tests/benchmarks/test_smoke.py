@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import queue
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +12,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks.table import markdown, picture
-from tests.work import PATIENCE
+from tests.processes import python
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,14 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_every_row_is_right_on_the_cpu(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--smoke", "--json", str(report)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = python("-m", "benchmarks", "--smoke", "--json", report)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(report.read_text())["rows"]
     assert {row["program"] for row in rows} == {

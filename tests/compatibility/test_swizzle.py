@@ -83,8 +83,7 @@ FOUND = {
 
 @pytest.fixture(autouse=True)
 def _silently() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         yield
 
 
@@ -121,7 +120,7 @@ def test_times(times: Path) -> None:
     points = [*FOUND, Config({"TILE": 16})]
     known = record.recall(QUESTION, points, points)
     assert known.found == FOUND
-    assert known.finalists == []  # nobody kept them then
+    assert known.finalists == []  # not recorded then
 
 
 def test_times_are_kept_beside_new_ones(times: Path) -> None:

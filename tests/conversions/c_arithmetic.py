@@ -34,7 +34,7 @@ INTEGER_OPERATORS = ("%", "&", "|", "^", "<<", ">>")
 
 def operators_for(left: CType, right: CType) -> tuple[str, ...]:
     """The binary operators that C defines for operands of these types, min and max among them."""
-    return ANY_OPERATORS if left.is_float or right.is_float else ANY_OPERATORS + INTEGER_OPERATORS
+    return ANY_OPERATORS if left.floating or right.floating else ANY_OPERATORS + INTEGER_OPERATORS
 
 
 def spell(operator: str, left: str, right: str) -> str:
@@ -58,16 +58,16 @@ def binary(operator: str, a: Value, left: CType, b: Value, right: CType) -> tupl
             return (a if first else b), kind
         if kind is not BOOL:
             left = right = kind
-        if operator == "/" and kind.is_float:
+        if operator == "/" and kind.floating:
             return _quotient(a, b, kind), kind
     try:
-        return c.binary(operator, Number(left.scalar, a), Number(right.scalar, b)).value, kind
+        return c.binary(operator, Number(left, a), Number(right, b)).value, kind
     except Unspecified:
         return None, kind
 
 
 def _quotient(a: float, b: float, kind: CType) -> Expected:
-    quotient = c.binary("/", Number(DOUBLE.scalar, a), Number(DOUBLE.scalar, b)).value
+    quotient = c.binary("/", Number(DOUBLE, a), Number(DOUBLE, b)).value
     if kind is DOUBLE or quotient == 0 or not math.isfinite(quotient):
         return quotient
     _, exponent = math.frexp(quotient)
@@ -77,7 +77,7 @@ def _quotient(a: float, b: float, kind: CType) -> Expected:
 
 def unary(operator: str, a: Value, kind: CType) -> tuple[Value, CType]:
     """``operator a``, for ``+ - ~ !``."""
-    value = c.unary(operator, Number(kind.scalar, a)).value
+    value = c.unary(operator, Number(kind, a)).value
     return value, BOOL if operator == "!" else promoted(kind)
 
 

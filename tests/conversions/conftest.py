@@ -1,4 +1,4 @@
-"""Each test of conversions runs on the CPU, and where there is a GPU on that too."""
+"""How much of a matrix is looked at, and no warnings of NumPy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
-
-
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])

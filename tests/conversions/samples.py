@@ -133,7 +133,7 @@ def representable(kind: CType, numbers: list[int] | list[float]) -> list[int] | 
     """Those of the numbers that the type holds: integers in range, floating ones rounded, each once."""
     kept: dict[object, int | float] = {}
     for number in numbers:
-        if kind.is_float:
+        if kind.floating:
             value: int | float = rounded(number, kind)
             key: object = (value, math.copysign(1, value)) if value == value else "nan"
         elif kind.lowest <= number <= kind.highest:
@@ -144,7 +144,7 @@ def representable(kind: CType, numbers: list[int] | list[float]) -> list[int] | 
     return list(kept.values())
 
 
-EVERY = {kind: representable(kind, _INTEGERS + _FRACTIONS if kind.is_float else _INTEGERS) for kind in TYPES}
+EVERY = {kind: representable(kind, _INTEGERS + _FRACTIONS if kind.floating else _INTEGERS) for kind in TYPES}
 
 # For operators, where all of one type meet all of another: about ten each.
 FEW: dict[CType, list[int] | list[float]] = {
@@ -169,7 +169,7 @@ for _kind in TYPES:
 def pairs(start: int) -> list[Any]:
     """Every pair of types as the arguments of a test: a third of them without ``--slow``, by start which."""
     return [
-        pytest.param(a, b, id=f"{a.id}-{b.id}", marks=[] if (i + k) % 3 == start else pytest.mark.slow)
+        pytest.param(a, b, id=f"{a}-{b}", marks=[] if (i + k) % 3 == start else pytest.mark.slow)
         for i, a in enumerate(TYPES)
         for k, b in enumerate(TYPES)
     ]

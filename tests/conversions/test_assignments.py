@@ -38,7 +38,6 @@ from tests.conversions.c_types import (
 from tests.conversions.probes import Input, Probe, agree, check
 from tests.conversions.samples import FEW, pairs
 
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 16
 COMPOUND = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 
@@ -99,7 +98,7 @@ def test_compound(device: str, left: CType, right: CType) -> None:
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong[:20], text])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_increments(device: str, kind: CType) -> None:
     """``++`` and ``--`` add 1 in the type: char wraps, half rounds, a bool becomes true, or toggles."""
     values = FEW[kind]
@@ -119,7 +118,7 @@ a++; --b;
     check(device, lines, [Input("X", kind, values)], probes, grid=len(values))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_conditions(device: str, kind: CType) -> None:
     """A number as a condition counts as ``!= 0``: of if, while, for, ``?:``, ``&&``, ``!``, a mask."""
     values = FEW[kind]
@@ -155,10 +154,7 @@ FORMATS = {
     DOUBLE: "d",
 }
 SAME_WIDTH = [
-    pytest.param(a, b, id=f"{a.id}-{b.id}")
-    for a in TYPES
-    for b in TYPES
-    if a.bits == b.bits and BOOL not in (a, b)
+    pytest.param(a, b, id=f"{a}-{b}") for a in TYPES for b in TYPES if a.bits == b.bits and BOOL not in (a, b)
 ]
 
 
@@ -181,7 +177,7 @@ def test_bitcast(device: str, source: CType, target: CType) -> None:
         Probe(f"bitcast<{target}>(x)", target, bits, inputs=values),
         Probe(f"bitcast<{target}[{SIZE}]>(x)", target, bits, inputs=values),
     ]
-    if source.bits < 32 and not source.is_float:
+    if source.bits < 32 and not source.floating:
         both = [reinterpreted(value + value, INT, FLOAT) for value in values]
         probes.append(Probe("bitcast<float>(x + x)", FLOAT, both, inputs=values))
     given = Input("X", source, values + [1] * (SIZE - len(values)))

@@ -53,7 +53,7 @@ def test_literals(device: str, operator: str) -> None:
 )
 @pytest.mark.sampled(4)
 def test_defines(device: str, operator: str, mixed: str) -> None:
-    """Defines (constexprs) and run-time values: the same numbers, whoever computes them."""
+    """Defines (constexprs) and run-time values: the same numbers in either."""
     pairs = PAIRS[::7]
     left, right = ("K" if "define" in side else "p" for side in mixed.split(", "))
     probes, numbers, defines = [], [], {}
@@ -118,7 +118,7 @@ def test_static_const_and_enum(device: str, operator: str, kind: CType) -> None:
         for a in (-100, -8, -7, -1, 0, 7, 13)
         for b in ((1, 2, 3) if operator in ("<<", ">>") else (-3, 2, 7))
     ]
-    pairs = [pair for pair in pairs if kind.signed or min(pair) >= 0]
+    pairs = [pair for pair in pairs if kind.lowest or min(pair) >= 0]
     wanted = results(operator, pairs, kind, kind)
     texts = [f"({a}{suffix}) {operator} ({b}{suffix})" for a, b in pairs]
     head = [f"static const int S{i} = {text};" for i, text in enumerate(texts)]

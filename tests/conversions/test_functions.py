@@ -36,7 +36,6 @@ from tests.conversions.c_types import (
 from tests.conversions.probes import Input, Part, Probe, check, check_together
 from tests.conversions.samples import FEW, representable
 
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 16
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
@@ -58,7 +57,7 @@ FRACTIONS = [0.1, 0.3, 1.7, 2.9, 3.3, 0.77]
 
 
 def arguments(kind: CType) -> list[Value]:
-    return representable(kind, POSITIVE + FRACTIONS if kind.is_float else POSITIVE)
+    return representable(kind, POSITIVE + FRACTIONS if kind.floating else POSITIVE)
 
 
 def near(value: float, kind: CType) -> Expected:
@@ -72,7 +71,7 @@ def block(kind: CType, values: list[Value], name: str = "X") -> Input:
     return Input(name, kind, values + [1] * (SIZE - len(values)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_mathematics(device: str, kind: CType) -> None:
     """Blocks and scalars of every type."""
     values = arguments(kind)
@@ -85,7 +84,7 @@ def test_mathematics(device: str, kind: CType) -> None:
     check(device, f"{kind} x = *(X + r);", [Input("X", kind, values)], probes, grid=len(values))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_power(device: str, kind: CType) -> None:
     values = arguments(kind)[:6]
     result = DOUBLE if kind is DOUBLE else FLOAT
@@ -96,10 +95,10 @@ def test_power(device: str, kind: CType) -> None:
     check(device, f"{kind} x[{SIZE}] = *(X + r);", [block(kind, values)], probes, size=SIZE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_result_is_not_rounded_back(device: str, kind: CType) -> None:
     """What follows computes in the call's type: ``exp(h) * h`` is a float product, and overflows no half."""
-    values = representable(kind, [12, 3]) if not kind.is_float else [12.0, 2.75]
+    values = representable(kind, [12, 3]) if not kind.floating else [12.0, 2.75]
     if kind is BOOL:
         values = [1, 1]
     result = common(DOUBLE if kind is DOUBLE else FLOAT, kind)
@@ -109,11 +108,11 @@ def test_result_is_not_rounded_back(device: str, kind: CType) -> None:
     check(device, f"{kind} x[{SIZE}] = *(X + r);", [block(kind, values)], probes, size=SIZE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_abs_floor_ceil(device: str, kind: CType) -> None:
     """In the operand's type after promotion; the lowest int and long have no absolute value."""
     result = promoted(kind)
-    values = [value for value in FEW[kind] if result.is_float or value != result.lowest]
+    values = [value for value in FEW[kind] if result.floating or value != result.lowest]
     if kind in FLOATS:
         values = [*values[:-1], rounded(1.7, kind), rounded(-1.2, kind), rounded(-0.3, kind)]
     if device == "cuda":  # a GPU's ceil takes a subnormal float for 0: docs/verified.md
@@ -124,7 +123,7 @@ def test_abs_floor_ceil(device: str, kind: CType) -> None:
     for name, function in steps.items():
         wanted = [function(value) for value in values]
         probes.append(Probe(f"{name}(x)", result, wanted, inputs=values))
-        twice = [rounded(v * 3, result) if result.is_float else wrapped(v * 3, result) for v in wanted]
+        twice = [rounded(v * 3, result) if result.floating else wrapped(v * 3, result) for v in wanted]
         probes.append(Probe(f"{name}(x) * 3", result, twice, inputs=values))
     check(device, f"{kind} x[{SIZE}] = *(X + r);", [block(kind, values)], probes, size=SIZE)
     check(device, f"{kind} x = *(X + r);", [Input("X", kind, values)], probes, grid=len(values))
@@ -141,7 +140,7 @@ def whole(function: Callable[[float], int]) -> Callable[[Value], Value]:
     return each
 
 
-@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("left", TYPES, ids=str)
 def test_select_and_fma(device: str, left: CType, every: int) -> None:
     """``select(c, a, b)`` and ``fma(a, a, b)`` in the common type of a and b."""
     check_together(
@@ -157,7 +156,7 @@ def select_and_fma(left: CType, right: CType) -> tuple[Part, Part]:
     summed: list[Expected] = []
     for a, b in small:
         a, b = convert(a, kind), convert(b, kind)
-        if kind.is_float:
+        if kind.floating:
             fused = rounded(Fraction(a) * Fraction(a) + Fraction(b), kind)
             ends = (rounded(rounded(a * a, kind) + b, kind), fused)  # language.md allows both
             summed.append((min(ends), max(ends)))

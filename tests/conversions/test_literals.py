@@ -45,7 +45,7 @@ class Literal:
         """The type it has as an operand beside another."""
         if self.kind is not None:
             return self.kind
-        return DOUBLE if strict else other if other.is_float else FLOAT
+        return DOUBLE if strict else other if other.floating else FLOAT
 
 
 INTEGER_LITERALS = [
@@ -80,7 +80,6 @@ DEFINES: list[tuple[Any, Literal]] = [
     (1e5, Literal("LARGE_FRACTION", 1e5, None)),
     ("0.1f", Literal("TEXT_OF_A_FLOAT", rounded(0.1, FLOAT), FLOAT)),
 ]
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 
 
 def operations(kind: CType, values: list[Value], literal: Literal, strict: bool = False) -> list[Probe]:
@@ -126,19 +125,19 @@ def beside(kind: CType, literals: list[Literal], strict: bool = False) -> list[P
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_block_with_literal(device: str, kind: CType, every: int) -> None:
     check_together(device, beside(kind, LITERALS), every, size=SIZE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_strict_literals(device: str, kind: CType, every: int) -> None:
     parts = beside(kind, WEAK_LITERALS[::2], strict=True)
     check_together(device, parts, every, size=SIZE, strict_literals=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_block_with_define(device: str, kind: CType, every: int) -> None:
     defines = {literal.text: value for value, literal in DEFINES}
@@ -147,7 +146,7 @@ def test_block_with_define(device: str, kind: CType, every: int) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_scalar_with_literal(device: str, kind: CType, every: int) -> None:
     """A parameter beside some literals, and a scalar that was loaded beside others."""
     values = [value for value in FEW[kind] if value == value][-1:]
@@ -178,7 +177,7 @@ def test_literal_with_literal(device: str, left: Literal, every: int) -> None:
             result, kind = binary(operator, left.value, left.kind, right.value, right.kind)
             if result is not None:
                 probes.append(Probe(spell(operator, left.text, right.text), kind, [result]))
-    for operator in "+-!" if left.kind.is_float else "+-~!":
+    for operator in "+-!" if left.kind.floating else "+-~!":
         result, kind = unary(operator, left.value, left.kind)
         probes.append(Probe(f"{operator} {left.text}", kind, [result]))
     check(device, "", [], probes)

@@ -16,7 +16,6 @@ from tests.conversions.c_types import BOOL, FLOAT, FLOATS, INT, TYPES, CType
 from tests.conversions.probes import Input, Part, Probe, check, check_together
 from tests.conversions.samples import FEW
 
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 256
 
 
@@ -41,7 +40,7 @@ def probe(
     return Probe(spell(operator, x, y), results[0][1], [result for result, _ in results], label, pairs)
 
 
-@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("left", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_block_with_block(device: str, left: CType, every: int) -> None:
     check_together(device, [block_with_block(left, right) for right in TYPES], every, size=SIZE)
@@ -70,7 +69,7 @@ def block_with_block(left: CType, right: CType) -> Part:
     return Part("\n".join(lines), inputs, probes, label=f"{left} and {right}")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_unary(device: str, kind: CType) -> None:
     values = FEW[kind]
     probes = []

@@ -28,7 +28,6 @@ from tests.conversions.c_types import (
 from tests.conversions.probes import Input, Part, Probe, agree, check_together
 from tests.conversions.samples import EVERY, pairs
 
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 128
 
 
@@ -110,12 +109,12 @@ def test_scalars(device: str, source: CType, target: CType) -> None:
 
 def folded(value: Value, source: CType, target: CType, last: CType) -> bool:
     """Whether LLVM makes one conversion of two and gives something else for it: docs/verified.md."""
-    if target in (FLOAT, DOUBLE) and not source.is_float:
+    if target in (FLOAT, DOUBLE) and not source.floating:
         return convert(value, last) != convert(convert(value, target), last)
-    return source is BFLOAT16 and not target.is_float and last is HALF and abs(value) > 65504
+    return source is BFLOAT16 and not target.floating and last is HALF and abs(value) > 65504
 
 
-@pytest.mark.parametrize("source", KINDS)
+@pytest.mark.parametrize("source", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_cast_and_back(device: str, source: CType, every: int) -> None:
     """``(U)(T)x`` for every T and U: the cast in the middle is never lost, whatever stands around it."""
@@ -146,7 +145,7 @@ def cast_and_back(source: CType, target: CType, *, on_gpu: bool) -> Part:
     return Part(f"{source} x[{SIZE}] = *(X + r);", given, probes, label=f"{source} by way of {target}")
 
 
-@pytest.mark.parametrize("source", KINDS)
+@pytest.mark.parametrize("source", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_parameters(device: str, source: CType, every: int) -> None:
     """Parameters: the lowest, the highest and 1, cast, initialised, filling a block."""

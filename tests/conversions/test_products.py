@@ -11,19 +11,12 @@ import pytest
 import torch
 
 import pytriton
+from tests.conversions.c_types import TORCH
 from tests.conversions.probes import thinned
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 FEW = (1, 2, 8, 16)
 OUT = {"half": "float", "bfloat16": "float", "float": "float", "double": "double", "char": "int"}
-TORCH = {
-    "half": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float": torch.float32,
-    "double": torch.float64,
-    "char": torch.int8,
-    "int": torch.int32,
-}
 
 PLAIN = """void f(T *A __noalias, T *B __noalias, OUT *C __noalias) {
   int m[M] = 0 ... M;

@@ -56,7 +56,7 @@ def ends(kind: CType) -> list[Value]:
 
 
 def added(values: list[Value], kind: CType) -> Value:
-    if kind.is_float:
+    if kind.floating:
         return rounded(math.fsum(values), kind)
     return wrapped(sum(values), kind)
 
@@ -83,7 +83,7 @@ def run(
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.sampled(4)
 def test_vectors(device: str, kind: CType, size: int) -> None:
     """Of every type, at sizes that are powers of two and not; the type seen by what follows the reduction."""
@@ -94,7 +94,7 @@ def test_vectors(device: str, kind: CType, size: int) -> None:
     for operator, value in reduced(values, kind).items():
         texts += [f"x[{operator}]", f"x[{operator}] * 3", f"-x[{operator}]"]
         for exact in (value, value * 3, -value):
-            wanted.append(rounded(exact, result) if result.is_float else wrapped(exact, result))
+            wanted.append(rounded(exact, result) if result.floating else wrapped(exact, result))
     doubles, longs = run(device, kind, values, size, texts)
     for text, value, double, whole in zip(texts, wanted, doubles, longs, strict=True):
         assert agree(rounded(value, DOUBLE), double), f"{text} of {values}: {value} wanted, got {double}"
@@ -102,7 +102,7 @@ def test_vectors(device: str, kind: CType, size: int) -> None:
             assert wrapped(value, LONG) == whole, f"{text} of {values}: {value} wanted, got {whole}"
 
 
-@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_axes(device: str, kind: CType) -> None:
     """Rows, columns, both, of 4 x 8 and of 3 x 5; the padding of the second is never seen."""
@@ -130,7 +130,7 @@ void f(double *D __noalias, {kind} *X __noalias) {{
 
 
 @pytest.mark.parametrize("size", [1, 4, 5])
-@pytest.mark.parametrize("kind", FLOATS, ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", FLOATS, ids=str)
 def test_nan_and_infinity(device: str, kind: CType, size: int) -> None:
     for values in (
         [NAN, -3.0, 2.0, NAN, 7.0][:size],
@@ -157,7 +157,7 @@ def test_nan_and_infinity(device: str, kind: CType, size: int) -> None:
             assert agree(value, got), f"x[{text}] of {values}: {value} wanted, got {got}"
 
 
-@pytest.mark.parametrize("kind", INTEGERS, ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", INTEGERS, ids=str)
 def test_lowest_and_highest(device: str, kind: CType) -> None:
     """Blocks of nothing but the type's ends: what fills the padding must not show."""
     for size in (1, 3, 8):
@@ -196,7 +196,7 @@ def test_of_expressions(device: str, text: str, kind: CType, each: object) -> No
     )
     wanted = [added(elements, kind), max(elements), min(elements)]
     assert doubles == [rounded(value, DOUBLE) for value in wanted]
-    if not kind.is_float:
+    if not kind.floating:
         assert longs == [wrapped(value, LONG) for value in wanted]
 
 

@@ -11,7 +11,6 @@ from tests.conversions.c_types import TYPES, CType, Value
 from tests.conversions.probes import Input, Part, Probe, check_together
 from tests.conversions.samples import FEW
 
-KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 16
 
 
@@ -21,7 +20,7 @@ def some(kind: CType) -> list[Value]:
     return [values[0], type(values[0])(1), values[-1]]
 
 
-@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("left", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_block_with_parameter(device: str, left: CType, every: int) -> None:
     """``x op s`` and ``s op x`` for a block x and a parameter s; what C leaves open is computed, not looked at."""
@@ -33,7 +32,7 @@ def block_with_parameter(left: CType, right: CType) -> Part:
     values = FEW[left]
     scalars = some(right)
     # 1 is a constant to Triton where it is an integer; for a floating parameter the last sample says more.
-    on_the_left = 2 if right.is_float else 1
+    on_the_left = 2 if right.floating else 1
     sides = ((0, False), (on_the_left, True))
     for operator, (i, swapped) in itertools.product(operators_for(left, right), sides):
         operands = [(scalars[i], right, a, left) if swapped else (a, left, scalars[i], right) for a in values]
@@ -50,7 +49,7 @@ def block_with_parameter(left: CType, right: CType) -> Part:
     return Part(f"{left} x[{SIZE}] = *(X + r);", given, probes, parameters, f"{left} and {right}")
 
 
-@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("left", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_parameter_with_parameter(device: str, left: CType, every: int) -> None:
     check_together(device, [parameter_with_parameter(left, right) for right in TYPES], every)
@@ -72,7 +71,7 @@ def parameter_with_parameter(left: CType, right: CType) -> Part:
     return Part("", [], probes, parameters, f"{left} and {right}")
 
 
-@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("left", TYPES, ids=str)
 @pytest.mark.sampled(3)
 def test_loaded_with_loaded(device: str, left: CType, every: int) -> None:
     """Scalars that each program loads: pairs for which every operator is defined."""

@@ -214,7 +214,7 @@ void f(double *Z __noalias, {first} *X __noalias, {second} *Y __noalias) {{
 @pytest.mark.parametrize("shape", [(4, 8), (2, 4, 8), (2, 4, 1, 8), (3, 2, 5)], ids=title)
 @pytest.mark.parametrize("written", ["trans(x)", "^x"])
 def test_the_first_axis_goes_to_the_end(device: str, shape: Shape, written: str) -> None:
-    """``trans(x)`` is ``^x``: of more than two axes it is no transposition, and not its own inverse."""
+    """``trans(x)`` is ``^x``: with more than two axes it is not a transposition, and not its own inverse."""
     moved = (*shape[1:], shape[0])
     text = f"""\
 void f(int *Z __noalias, int *X __noalias) {{

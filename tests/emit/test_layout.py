@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import pytriton
-from pytriton.emit.layout import WIDTH, layout
+from pytriton.emit.printer import WIDTH, layout
 from pytriton.emit.python import (
     PRECEDENCE,
     Atom,

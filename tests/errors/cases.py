@@ -67,7 +67,7 @@ class Case:
 
 
 def cases_of(page: str, path: Path) -> tuple[str, list[Case]]:
-    """What stands before the first case of a page, and the cases. What is no case is left out."""
+    """The head of a page, and its cases."""
     cases = [
         Case(
             name=match["name"],

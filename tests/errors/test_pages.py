@@ -6,8 +6,6 @@ When this fails after a change of a message or a new row: ``python tools/error_p
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +13,7 @@ import pytest
 
 import pytriton
 from pytriton.__main__ import main
+from tests.processes import python
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -90,6 +89,6 @@ def test_explain_needs_neither_torch_nor_triton() -> None:
         "import sys; sys.modules['torch'] = sys.modules['triton'] = None\n"
         "from pytriton.__main__ import main; sys.exit(main(['explain', 'TC101']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# TC101")

@@ -240,7 +240,7 @@ def test_numbers_that_decide_something_new_are_refused() -> None:
 
 
 def test_arms_that_no_known_set_reads_are_refused() -> None:
-    """What stands there was never folded: neither a flag that nobody gave nor another answer to an ``#if``."""
+    """No variant has it: neither an undefined flag nor another value of an ``#if``."""
     name = "sparse_products"
     source = text_of(name)
     some = [

@@ -21,11 +21,12 @@ import triton
 from pytriton.errors import CompileError
 from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation, translate
+from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, PortedKernel, Unportable, port_kernel
+from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.package.edits import Uses
 from pytriton.port.package.launcher import launcher
-from pytriton.port.package.modules import Entry, module
+from pytriton.port.package.modules import ModuleKernel, module
 from pytriton.port.prove import differences, prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -161,7 +162,7 @@ def source_of(kernel: PortedKernel) -> tuple[Any, Any]:
     nothing: Any = {}
     run(launcher("kernels", Uses(), [kernel], nothing, False), vars(space))
     given: tuple[Any, ...] = ("SOURCE", (kernel,), (kernel.function,))
-    text = module("here", [Entry(*given[: len(fields(Entry))])])
+    text = module("here", [ModuleKernel(*given[: len(fields(ModuleKernel))])])
     lines = [line for line in text.splitlines() if not line.startswith("from .")]
     functions = {kernel.function: function_of(kernel)}
     start = next(n for n, line in enumerate(lines) if line.startswith("SOURCE ="))

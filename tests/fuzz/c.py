@@ -20,13 +20,6 @@ __all__ = ["Number", "Unspecified", "binary", "bits", "converted", "literal", "s
 
 INT, LONG, BOOL = by_name("int"), by_name("long"), by_name("bool")
 UNSIGNED, UNSIGNED_LONG = by_name("unsigned int"), by_name("unsigned long")
-# digits of the significand, exponents of the smallest and of the largest normal number
-FORMATS = {
-    "half": (11, -14, 15),
-    "bfloat16": (8, -126, 127),
-    "float": (24, -126, 127),
-    "double": (53, -1022, 1023),
-}
 
 
 class Unspecified(Exception):
@@ -67,17 +60,9 @@ def literal(text: str) -> Number:
     if based and "u" not in suffix:
         types = [INT, UNSIGNED, LONG, UNSIGNED_LONG]
     for type_ in types:
-        if (type_.bits == 64 or "l" not in suffix) and low(type_) <= value <= high(type_):
+        if (type_.bits == 64 or "l" not in suffix) and type_.lowest <= value <= type_.highest:
             return Number(type_, value)
     raise ValueError(text)
-
-
-def low(type_: Scalar) -> int:
-    return -(1 << type_.bits - 1) if type_.kind == "i" else 0
-
-
-def high(type_: Scalar) -> int:
-    return (1 << type_.bits - (type_.kind == "i")) - 1
 
 
 def spelled(number: Number) -> str:
@@ -89,9 +74,9 @@ def spelled(number: Number) -> str:
     if isinstance(value, int):
         text = (
             f"({value + 1}l - 1)"
-            if value == low(LONG)
+            if value == LONG.lowest
             else f"{value}ul"
-            if value > high(LONG)
+            if value > LONG.highest
             else f"{value}l"
         )
     elif math.isfinite(value):
@@ -112,17 +97,17 @@ def spelled(number: Number) -> str:
 
 def wrapped(value: int, type_: Scalar) -> int:
     value &= (1 << type_.bits) - 1
-    return value - (1 << type_.bits) if value > high(type_) else value
+    return value - (1 << type_.bits) if value > type_.highest else value
 
 
 def rounded(exact: Fraction, type_: Scalar) -> float:
     """The nearest number of a floating type, ties to even."""
-    digits, least, most = FORMATS[type_.word]
+    digits, most = type_.digits, 1 - type_.least
     if not exact:
         return 0.0
     exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
     exponent -= abs(exact) < Fraction(2) ** exponent
-    unit = Fraction(2) ** (max(exponent, least) - digits + 1)
+    unit = Fraction(2) ** (max(exponent, type_.least) - digits + 1)
     value = round(exact / unit) * unit
     if abs(value) >= Fraction(2) ** (most + 1):
         return math.inf if exact > 0 else -math.inf
@@ -141,7 +126,7 @@ def converted(number: Number, type_: Scalar) -> Number:
             return Number(type_, value)
         return Number(type_, rounded(Fraction(value), type_))
     if number.type.floating:
-        if not math.isfinite(value) or not low(type_) <= math.trunc(value) <= high(type_):
+        if not math.isfinite(value) or not type_.lowest <= math.trunc(value) <= type_.highest:
             raise Unspecified(f"{value} as {type_.word}")
         value = math.trunc(value)
     return Number(type_, wrapped(int(value), type_))
@@ -199,7 +184,7 @@ def _shifted(operator: str, left: Number, count: int) -> Number:
 
 def _whole(operator: str, a: int, b: int, type_: Scalar) -> int:
     if operator in ("/", "%"):
-        if b == 0 or (b == -1 and a == low(type_)):
+        if b == 0 or (b == -1 and a == type_.lowest):
             raise Unspecified("a division by zero, or that wraps")
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return quotient if operator == "/" else a - quotient * b

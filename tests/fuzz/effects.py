@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.fuzz import c as arithmetic
+from tests.fuzz.c import Number, Unspecified
 from tests.fuzz.choices import Choices
+from tests.fuzz.rules import by_name
 
 __all__ = ["SIZE", "Effects", "Endless", "Kernel", "State", "wrapped"]
 
+INT = by_name("int")
 SIZE = 16
 MOST_STEPS = 400
 MOST_EFFECTS = 9  # in one kernel: its text stays readable
@@ -72,29 +76,20 @@ class Kernel:
 
 def wrapped(value: int) -> int:
     """An int of 32 bits."""
-    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+    return arithmetic.wrapped(value, INT)
 
 
-def _quotient(a: int, b: int) -> int:
-    if b == 0:
-        raise Endless
-    return wrapped(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
+def calculated(operator: str, a: int, b: int) -> int:
+    """By the model of C's arithmetic; a division that wraps does so here."""
+    if operator in "/%" and (a, b) == (-(1 << 31), -1):
+        return a if operator == "/" else 0
+    try:
+        return int(arithmetic.binary(operator, Number(INT, a), Number(INT, b)).value)
+    except Unspecified:
+        raise Endless from None
 
 
-_BINARY: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _quotient,
-    "%": lambda a, b: a - _quotient(a, b) * b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "<": lambda a, b: int(a < b),
-    "==": lambda a, b: int(a == b),
-    "!=": lambda a, b: int(a != b),
-    ">=": lambda a, b: int(a >= b),
-}
+OPERATORS = "+ - * / % & | ^ < == != >=".split()
 _ATOMICS: dict[str, Callable[[int, int, int], int]] = {
     "atomic_add": lambda old, value, _: wrapped(old + value),
     "atomic_xchg": lambda _, value, __: value,
@@ -179,14 +174,14 @@ class Effects:
         )
 
     def binary(self, depth: int, acts: bool) -> E:
-        operator = self.c.pick(tuple(_BINARY))
+        operator = self.c.pick(OPERATORS)
         left, right = self.expr(depth - 1, acts), self.expr(depth - 1, acts)
         if operator in "/%" and not (right.acts and self.c.chance(2)):  # a constant 0 is an error
             right = E(f"({right.text} | 1)", lambda state, inner=right.run: inner(state) | 1, right.acts)  # type: ignore[misc]
 
         def run(state: State) -> int:
             first = left.run(state)
-            return wrapped(_BINARY[operator](first, right.run(state)))
+            return calculated(operator, first, right.run(state))
 
         return E(f"({left.text} {operator} {right.text})", run, left.acts or right.acts)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pytriton.lang.tree.types import BOOL as CHECKED_BOOL
 from pytriton.lang.tree.types import TYPE_WORDS, ScalarType
-from tests.fuzz.c import Number, Unspecified, binary, bits, converted, high, low, spelled
+from tests.fuzz.c import Number, Unspecified, binary, bits, converted, spelled
 from tests.fuzz.choices import Choices
 from tests.fuzz.expressions import POSTFIX
 from tests.fuzz.known import Known, Node
@@ -26,7 +26,7 @@ from tests.fuzz.rules import FLOATS, INTEGERS, SCALARS, Scalar, by_name
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
-__all__ = ["ExactCase", "Question", "Slots", "arguments", "checked_type", "constants", "zeros"]
+__all__ = ["Building", "ExactCase", "Question", "Slots", "arguments", "checked_type", "constants", "zeros"]
 
 INT, BOOL, FLOAT = by_name("int"), by_name("bool"), by_name("float")
 LENGTH = 160  # elements of an output
@@ -109,32 +109,60 @@ class Slots:
         return data, known
 
 
-class _Kernel:
-    """One kernel under construction."""
+class Building:
+    """A kernel under construction: its memory, its parameters, and what stands before it."""
 
     def __init__(self, c: Choices, **options: object) -> None:
         self.c, self.slots = c, Slots()
         self.known = Known(c, **options)  # type: ignore[arg-type]
+        self.inputs: list[tuple[str, Scalar, np.ndarray]] = []  # a name and its bytes
         self.parameters: list[tuple[str, Number]] = []
         self.defines: dict[str, object] = {}
         self.before: list[str] = []
         self.asked: list[str] = []  # the same lines for gcc
+        self.lines: list[str] = []
         self.count = 0
 
     def fresh(self, stem: str) -> str:
         self.count += 1
         return f"{stem}{self.count}"
 
-    def depth(self) -> int:
-        return self.c.pick((2, 1, 3, 2, 4))
-
-    # ------------------------------------------------------------ what stands before
-
     def parameter(self, type_: Scalar, value: float) -> None:
+        """A scalar parameter, which is an operand."""
         number = Number(type_, value)
         name = self.fresh("n")
         self.parameters.append((name, number))
         self.known.variables.append(Node(name, POSTFIX, type_, number, spelled(number)))
+
+    def case(self) -> ExactCase:
+        memory = [(name, type_, *self.slots.wanted(type_)) for type_, name in self.slots.names.items()]
+        memory += [(name, type_, data, np.ones(data.size, bool)) for name, type_, data in self.inputs]
+        outputs = len(self.slots.names)
+        buffers = tuple(
+            Buffer(checked_type(type_), data if at >= outputs else np.zeros_like(data))
+            for at, (_, type_, data, _) in enumerate(memory)
+        )
+        declared = [f"{type_.word} *{name}" for name, type_, *_ in memory]
+        declared += [f"{number.type.word} {name}" for name, number in self.parameters]
+        head = [*self.before, f"void f({', '.join(declared)}) {{"]
+        text = "\n".join([*head, *("  " + line for line in self.lines), "}", ""])
+        values = [bool(n.value) if n.type == BOOL else n.value for _, n in self.parameters]
+        return ExactCase(
+            *(text, buffers, (*map(Address, range(len(memory))), *values), (1,), self.defines),
+            strict=self.known.strict,
+            wanted=tuple((data, known) for *_, data, known in memory),
+            question=Question("\n".join(self.asked), tuple(self.slots.texts)),
+            lenient=self.known.lenient,
+        )
+
+
+class _Kernel(Building):
+    """One of single expressions."""
+
+    def depth(self) -> int:
+        return self.c.pick((2, 1, 3, 2, 4))
+
+    # ------------------------------------------------------------ what stands before
 
     def constant(self, depth: int) -> Node:
         """An integer constant expression."""
@@ -162,7 +190,7 @@ class _Kernel:
 
     def enumerators(self) -> None:
         node = self.constant(2)
-        if node.value is None or not low(INT) <= node.value.value < high(INT):
+        if node.value is None or not INT.lowest <= node.value.value < INT.highest:
             node = self.known.whole("40")
         assert node.value is not None
         first, second = self.fresh("E"), self.fresh("E")
@@ -318,7 +346,7 @@ class _Kernel:
         start, node = self.known.integer(1), self.value(INT)
         assert start.value is not None
         value, i, v = converted(start.value, INT), self.fresh("i"), self.fresh("v")
-        if node.value is None or node.type.floating or not low(INT) < value.value < high(INT) - 4:
+        if node.value is None or node.type.floating or not INT.lowest < value.value < INT.highest - 4:
             return self.store()
         total = Number(INT, 0)
         operator = self.c.pick(("+", "-", "*", "^", "&"))
@@ -334,38 +362,11 @@ class _Kernel:
             head = f"int {first} = {start.text}; for (int {i} = {first}; {i} <= {first} + 2; {i} += 1)"
         return [f"int {v} = 0;", f"{head} {v} += {text};", f"*({place}) = {v};"]
 
-    # ------------------------------------------------------------ the whole
-
-    def case(self, count: int) -> ExactCase:
-        lines: list[str] = []
+    def filled(self, count: int) -> ExactCase:
         for _ in range(count):
             if not self.slots.full():
-                lines += self.statement()
-        types = list(self.slots.names)
-        outputs = [f"{type_.word} *{self.slots.names[type_]}" for type_ in types]
-        scalars = [f"{number.type.word} {name}" for name, number in self.parameters]
-        text = "\n".join(
-            [
-                *self.before,
-                f"void f({', '.join(outputs + scalars)}) {{",
-                *("  " + line for line in lines),
-                "}",
-                "",
-            ]
-        )
-        wanted = tuple(self.slots.wanted(type_) for type_ in types)
-        buffers = tuple(
-            Buffer(checked_type(type_), np.zeros_like(data))
-            for type_, (data, _) in zip(types, wanted, strict=True)
-        )
-        values = [bool(n.value) if n.type == BOOL else n.value for _, n in self.parameters]
-        return ExactCase(
-            *(text, buffers, (*map(Address, range(len(types))), *values), (1,), self.defines),
-            strict=self.known.strict,
-            wanted=wanted,
-            question=Question("\n".join(self.asked), tuple(self.slots.texts)),
-            lenient=self.known.lenient,
-        )
+                self.lines += self.statement()
+        return self.case()
 
 
 def _types(c: Choices, *always: Scalar) -> tuple[Scalar, ...]:
@@ -383,7 +384,7 @@ def constants(c: Choices) -> ExactCase:
     _before(kernel, 2)
     for _ in range(c.below(3)):
         argument(kernel)
-    return kernel.case(1 + c.below(8))
+    return kernel.filled(1 + c.below(8))
 
 
 def argument(kernel: _Kernel) -> None:
@@ -396,7 +397,7 @@ def argument(kernel: _Kernel) -> None:
     elif type_.floating:
         kernel.parameter(type_, float(value) if abs(value) < 100 else 0.25)
     else:
-        kernel.parameter(type_, value if low(type_) <= value <= high(type_) else 1)
+        kernel.parameter(type_, value if type_.lowest <= value <= type_.highest else 1)
 
 
 def arguments(c: Choices) -> ExactCase:
@@ -406,7 +407,7 @@ def arguments(c: Choices) -> ExactCase:
     kernel.parameter(INT, 1)
     for _ in range(1 + c.below(4)):
         argument(kernel)
-    return kernel.case(1 + c.below(8))
+    return kernel.filled(1 + c.below(8))
 
 
 def zeros(c: Choices) -> ExactCase:
@@ -417,5 +418,5 @@ def zeros(c: Choices) -> ExactCase:
     kernel.known.names.append(kernel.known.unsuffixed("Z", str(value)))
     if c.chance(2):
         kernel.parameter(c.pick(types), c.pick((-0.0, 0.0)))
-    case = kernel.case(1 + c.below(6))
+    case = kernel.filled(1 + c.below(6))
     return replace(case, first={**case.defines, "Z": -value})

@@ -185,7 +185,7 @@ class Known:
 
     def settle(self, left: Node, right: Node) -> tuple[Node, Node]:
         """Two operands as they meet."""
-        if left.weak and right.weak:  # whether the sum of two is weak, nobody said
+        if left.weak and right.weak:  # whether the sum of two is weak is unspecified
             left = self.cast(left, FLOAT)
         return left.settled(right.type), right.settled(left.type)
 
@@ -310,7 +310,7 @@ class Known:
         if not (yes.weak or no.weak) or any(side.type.floating and not side.weak for side in (yes, no)):
             return node
         if not all(side.weak or side.text in WHOLE for side in (yes, no)):
-            return self.cast(node, FLOAT)  # whether it is weak beside what is no literal, nobody said
+            return self.cast(node, FLOAT)  # whether it is weak beside a non-literal is unspecified
 
         def meet(
             other: Scalar,

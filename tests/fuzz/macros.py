@@ -29,6 +29,7 @@ NAMES = ("A", "B", "C", "D", "E", "F", "G", "H")
 PARAMETERS = ("x", "y", "z")
 WORDS = ("a", "b", "foo", "k1", "if", "return")
 NUMBERS = ("0", "1", "42", "0x1F", "1.5f", "2u", "1e3", ".5", "7ul")
+OPERATORS = "+ - * / % < <= > >= == != && || & ^ |".split()
 SIGNS = "+ - * / % & | ^ ~ ! < > <= >= == != && || << >> ? : = += ++ -- ; -> ... .".split()
 STRINGS = ('"s"', '"a\\"b"', "'c'", "'\\n'", '"\\\\"', '"a  b"')
 
@@ -140,21 +141,9 @@ class _Program:
         if not depth or c.chance(3):
             return c.pick(
                 (
-                    "1",
-                    "0",
-                    "2",
-                    "-1",
-                    "0x10",
-                    "3u",
-                    "'a'",
-                    "undefined_name",
+                    *("1", "0", "2", "-1", "0x10", "3u", "'a'", "010", "undefined_name", "defined A", "(A)"),
                     *(f"defined({n})" for n in NAMES[:3]),
-                    "defined A",
-                    "(A)",
-                    "2147483648",
-                    "0xffffffffffffffff",
-                    "-1u",
-                    "18446744073709551615u",
+                    *("2147483648", "0xffffffffffffffff", "-1u", "18446744073709551615u", "~0u"),
                 )
             )
         left, right = self.condition(depth - 1), self.condition(depth - 1)
@@ -167,7 +156,9 @@ class _Program:
             return f"~({left}) > {right}"
         if kind == 3:  # a count from 64 on is undefined in C; we refuse it
             return f"({left}) {c.pick(('<<', '>>'))} (({right}) & 63)"
-        return f"({left}) {c.pick(('+', '-', '*', '/', '%', '<', '>=', '==', '&&', '||', '&', '^', '|'))} ({right})"
+        if kind == 4:
+            return f"{c.pick('-+')} {left} {c.pick(OPERATORS)} {right}"
+        return f"({left}) {c.pick(OPERATORS)} ({right})"
 
     # ------------------------------------------------------------ text
 

@@ -14,41 +14,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.fuzz.c import Number, binary, converted, high, spelled, unary, wrapped
+from tests.fuzz.c import Number, binary, converted, spelled, unary, wrapped
 from tests.fuzz.choices import Choices
-from tests.fuzz.exact import ExactCase, Slots, checked_type
-from tests.fuzz.expressions import LEVELS, POSTFIX, PREFIX
-from tests.fuzz.known import Known, Node
+from tests.fuzz.exact import Building, ExactCase
+from tests.fuzz.expressions import LEVELS, PREFIX
+from tests.fuzz.known import Node
 from tests.fuzz.memory import Block, contents
 from tests.fuzz.rules import SCALARS, Scalar, by_name, common, promoted
-from tests.oracle.evaluator import Address
-from tests.oracle.judges import Buffer
 
 __all__ = ["offsets", "products"]
 
 INT, LONG, BOOL = by_name("int"), by_name("long"), by_name("bool")
 UNSIGNED = tuple(by_name(f"unsigned {word}") for word in ("char", "int", "short", "long"))
 NARROW = tuple(s for s in SCALARS if s.kind in "iu" and s.bits <= 32)
+VALUES = (2, 1, 3, 0, 5, 100, 255, 65535, 1 << 31, (1 << 31) + 5, (1 << 32) - 1, 1 << 63, (1 << 64) - 3)
 ROOM = 400  # elements of an input
 TIMES = LEVELS["*"]
 
 
-class _Builder:
+class _Builder(Building):
     """A kernel with inputs of random contents."""
 
     def __init__(self, c: Choices) -> None:
-        self.c, self.slots = c, Slots()
-        self.known = Known(c, strict=False, types=(INT, *UNSIGNED))
+        super().__init__(c, strict=False, types=(INT, *UNSIGNED))
         self.known.late = 2
         self.random = np.random.default_rng(c.below(1 << 16))
-        self.inputs: list[tuple[str, Scalar, np.ndarray]] = []
-        self.numbers: list[tuple[str, Number]] = []
-        self.lines: list[str] = []
-        self.count = 0
-
-    def fresh(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
 
     def input(self, type_: Scalar, length: int, special: bool = False) -> tuple[str, list[Number]]:
         """A pointer parameter and what lies behind it."""
@@ -56,24 +46,6 @@ class _Builder:
         name = f"X{len(self.inputs)}"
         self.inputs.append((name, type_, data))
         return name, elements(data, type_)
-
-    def case(self) -> ExactCase:
-        types = list(self.slots.names)
-        wanted = [self.slots.wanted(type_) for type_ in types] + [
-            (data, np.ones(data.size, bool)) for _, _, data in self.inputs
-        ]
-        pointers = [f"{t.word} *{self.slots.names[t]}" for t in types]
-        pointers += [f"{type_.word} *{name}" for name, type_, _ in self.inputs]
-        scalars = [f"{number.type.word} {name}" for name, number in self.numbers]
-        text = "\n".join(
-            [f"void f({', '.join(pointers + scalars)}) {{", *("  " + line for line in self.lines), "}", ""]
-        )
-        buffers = [Buffer(checked_type(t), np.zeros_like(wanted[at][0])) for at, t in enumerate(types)]
-        buffers += [Buffer(checked_type(type_), data) for _, type_, data in self.inputs]
-        arguments = (*map(Address, range(len(buffers))), *(number.value for _, number in self.numbers))
-        return ExactCase(
-            text, tuple(buffers), arguments, (1,), wanted=tuple(wanted), lenient=self.known.lenient
-        )
 
 
 def elements(data: np.ndarray, type_: Scalar) -> list[Number]:
@@ -98,23 +70,7 @@ class _Offsets(_Builder):
         self.ranges: dict[tuple[Scalar, int], str] = {}
         for _ in range(1 + c.below(3)):
             type_ = c.pick((*UNSIGNED, *UNSIGNED, INT, LONG))
-            value = c.pick(
-                (
-                    2,
-                    1,
-                    3,
-                    0,
-                    5,
-                    100,
-                    255,
-                    65535,
-                    1 << 31,
-                    (1 << 31) + 5,
-                    (1 << 32) - 1,
-                    1 << 63,
-                    (1 << 64) - 3,
-                )
-            )
+            value = c.pick(VALUES)
             number = Number(type_, wrapped(value, type_))
             if c.chance(4):  # loaded
                 data = np.frombuffer(
@@ -124,9 +80,7 @@ class _Offsets(_Builder):
                 self.inputs.append((name, type_, data))
                 self.known.variables.append(Node(f"*{name}", PREFIX, type_, number, spelled(number)))
             else:
-                name = self.fresh("u")
-                self.numbers.append((name, number))
-                self.known.variables.append(Node(name, POSTFIX, type_, number, spelled(number)))
+                self.parameter(type_, number.value)
         self.source, self.held = self.input(c.pick(SCALARS), ROOM)
 
     @property
@@ -194,7 +148,7 @@ class _Offsets(_Builder):
         if by == 0 or by == -(1 << 63):
             return None if by == 0 else ("+", "0x8000000000000000")
         sign = "+" if by > 0 else "-"
-        if self.c.chance(4):  # the other way round, at 64 bits
+        if self.c.chance(4):  # reversed, at 64 bits
             return ("-", f"{-by % (1 << 64)}ul") if by > 0 else ("+", f"{by % (1 << 64)}ul")
         return sign, str(abs(by)) + self.c.pick(("", "", "l", "u"))
 
@@ -290,7 +244,7 @@ class _Offsets(_Builder):
             sign = "-"
             number = Number(c.pick(UNSIGNED), c.pick((1, 2, 5)))
             name = self.fresh("u")
-            self.numbers.append((name, number))
+            self.parameters.append((name, number))
             by = c.pick((name, i)) if kind == 3 else name
             moved = counts if by == i else [int(number.value)] * trips
             before = [sum(moved[:turn]) for turn in range(trips)]
@@ -467,7 +421,7 @@ def _operand(builder: _Builder, type_: Scalar, shape: tuple[int, int]) -> tuple[
     """A block of a type in a variable, loaded or of one constant."""
     c, (rows, columns), name = builder.c, shape, builder.fresh("a")
     if c.chance(6):
-        number = Number(type_, c.pick((high(type_), 1, high(type_) // 2 + 1)))
+        number = Number(type_, c.pick((type_.highest, 1, type_.highest // 2 + 1)))
         builder.lines.append(
             f"{type_.word} {name}[{rows}, {columns}] = {number.value}{'ul' * (type_.kind == 'u')};"
         )

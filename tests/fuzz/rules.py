@@ -29,16 +29,35 @@ class Scalar:
     kind: str
     bits: int
     rank: int = 0
+    digits: int = 0  # of the significand, the hidden one too
+    least: int = 0  # the exponent of the smallest normal number
+
+    def __str__(self) -> str:
+        return self.word
 
     @property
     def floating(self) -> bool:
         return self.kind == "f"
 
+    @property
+    def lowest(self) -> int:
+        """Of an integer type."""
+        return -(1 << self.bits - 1) if self.kind == "i" else 0
+
+    @property
+    def highest(self) -> int:
+        return (1 << self.bits - (self.kind == "i")) - 1
+
+    @property
+    def quantum(self) -> int:
+        """The exponent of the smallest subnormal number."""
+        return self.least - self.digits + 1
+
 
 SCALARS = (
     Scalar("int", "i", 32),
-    Scalar("float", "f", 32, 2),
-    Scalar("half", "f", 16, 1),
+    Scalar("float", "f", 32, 2, 24, -126),
+    Scalar("half", "f", 16, 1, 11, -14),
     Scalar("bool", "b", 1),
     Scalar("char", "i", 8),
     Scalar("unsigned char", "u", 8),
@@ -47,8 +66,8 @@ SCALARS = (
     Scalar("unsigned int", "u", 32),
     Scalar("long", "i", 64),
     Scalar("unsigned long", "u", 64),
-    Scalar("double", "f", 64, 3),
-    Scalar("bfloat16", "f", 16, 1),
+    Scalar("double", "f", 64, 3, 53, -1022),
+    Scalar("bfloat16", "f", 16, 1, 8, -126),
 )
 INTEGERS = tuple(s for s in SCALARS if s.kind in "iu")
 FLOATS = tuple(s for s in SCALARS if s.floating)

@@ -107,7 +107,7 @@ def test_the_simplest_choices_make_a_kernel() -> None:
 
 
 def test_passes_can_be_switched_off() -> None:
-    """The third judge is another module: its loop is no range."""
+    """The third judge runs another module: its loop is not a range."""
     text = "void f(int *Y) { for (int i = 0; i < 3; i++) *(Y + i) = i; }"
     assert {step.name for step in pytriton.passes.PASSES} > set(NEEDED)
     assert "range(3)" in pytriton.translate(text).text

@@ -1,4 +1,4 @@
-"""Memory that is not zeroed holds NaN, so that a gradient that nobody stored is seen."""
+"""Memory that is not zeroed holds NaN, so that a gradient that is not stored is seen."""
 
 from __future__ import annotations
 

@@ -335,6 +335,19 @@ _TWO_D = [
         rule="a sum over what was repeated counts each repetition",
     ),
     Program(
+        "repeated",
+        """__global__ void f(T *x, T *y) {
+  int r[4] = 0 ... 4;
+  T a[1, 4] = (*(x + r))[newaxis, :];
+  T b[4] = ((T[8, 4])a)[+, :];
+  *(y + r) = b * b;
+}
+""",
+        {"x": (4,), "y": (4,)},
+        {},
+        (1,),
+    ),
+    Program(
         "matrix_product",
         """__global__ void f(T *a, T *b, T *c) {
   int r[16] = 0 ... 16;

@@ -55,9 +55,9 @@ def test_order_of_carried_values() -> None:
   float s = 0;
   for (int k = 0; k < n; k += 1) {
     s += *(x + i) * (j + 1);
-    int t = i;
+    int t = i + 2;
     i = j;
-    j = t + 2;
+    j = t;
   }
   *y = s;
 }

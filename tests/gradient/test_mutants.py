@@ -30,7 +30,7 @@ gradcheck_module = sys.modules["torch.autograd.gradcheck"]
 RELOADED = (
     "pytriton.passes.analysis.affine",
     "pytriton.gradient.derive",
-    *(f"pytriton.gradient.{name}" for name in ("backward", "enumerated", "points", "steps")),
+    *(f"pytriton.gradient.{name}" for name in ("backward", "enumerated", "launches")),
 )
 SAMPLE = ("a sum forgets its left operand",)
 

@@ -138,7 +138,7 @@ def test_text(name: str) -> None:
 
 
 def test_an_input_that_nobody_asked_for() -> None:
-    """Is told, and the others derived; asked for by name, it is refused."""
+    """It is listed with its reason, and the others are derived; asked for by name, it is refused."""
     text = """__global__ void f(float *y, float *x, float *w) {
   *y = *w * *w + bitcast<float>(*x + 1);
 }

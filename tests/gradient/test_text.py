@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -13,9 +14,13 @@ import torch
 import pytriton
 from pytriton.errors import Report
 from pytriton.gradient.derive.derive import derivable, usual
+from pytriton.lang.check.checker import check
 from pytriton.lang.preprocess.directives import preprocess
+from pytriton.lang.read import read
+from pytriton.lang.tree.unparse import kernel_text
 from pytriton.settings import Settings
 from pytriton.source import Source
+from tests.gradient.programs import PROGRAMS as SMALL
 from tests.metamorphic.launches import PROGRAMS, launches
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
@@ -63,6 +68,27 @@ __global__ void weighted_backward(TYPE *d_Y, TYPE *X __readonly, TYPE *d_W, int 
 def test_words_of_the_user() -> None:
     """``TYPE`` where the forward says it, of conversions too; comments stay with their statements."""
     assert pytriton.gradient(PRODUCT, inputs=["W"], defines={"TYPE": "half"}).source == BACKWARD
+
+
+OTHERWISE = {"permuted", "dropped"}  # a conversion of rank is written, and a mask that && gives a load
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name not in OTHERWISE])
+def test_parsed_again(name: str) -> None:
+    """A derived text is a kernel without errors or warnings, and its typed tree is printed as the same text."""
+    program, settings = SMALL[name], Settings(None, (), False)
+    defines = {**program.defines, "T": "float"}
+    forward = derivable(Source(program.text), defines, settings, checkpoints=program.checkpoints)
+    words_of = {symbol.name: symbol.word for symbol in forward.kernel.parameters}
+    for derived in usual(forward)[1].passes:
+        report, source = Report(), Source(derived.text)
+        front = read(source, defines, report)
+        tree = check(front.tree, report, settings, front.numbers, front.macros)
+        assert tuple(symbol.name for symbol in tree.parameters) == derived.parameters
+        assert all(words_of.get(symbol.name, symbol.word) == symbol.word for symbol in tree.parameters)
+        assert report.warnings == []
+        again = kernel_text(tree, forward.words)
+        assert words(again, defines) == words(derived.text, defines)
 
 
 def well_written(text: str) -> bool:
@@ -119,8 +145,8 @@ def words(text: str, defines: dict[str, object]) -> list[str]:
     return [token.text for token in preprocess(Source(text), defines, Report()).tokens]
 
 
-def derived_plainly(defines: dict[str, object]) -> str:
-    source = Source(FLAGS)
+def derived_plainly(defines: dict[str, object], text: str = FLAGS) -> str:
+    source = Source(text)
     return usual(derivable(source, defines, Settings(None, (), False)))[1].text
 
 
@@ -133,6 +159,44 @@ def test_flags(square: bool, linear: bool) -> None:
     assert text == pytriton.gradient(FLAGS).source
     assert "#ifdef SQUARE" in text
     assert words(text, defines) == words(derived_plainly(defines), defines)
+
+
+NESTED = """__global__ void f(float *y, float *x, float *w, int n) {
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  float v[8] = r < n ? *(x + r) : 0;
+#ifdef FIRST
+  v = v * v;
+  #if SECOND
+  #else
+  v = v + 1;
+  #endif
+  #if SECOND
+  v = sin(v);
+    #ifndef THIRD
+  v = v * *w;
+    #endif
+  #endif
+#else
+  v = 3 * v;
+  #ifdef THIRD
+  for (int i = 0; i < n; i += 1) v = v * *w;
+  #endif
+#endif
+  *?(r < n) (y + r) = v;
+}
+"""
+
+
+@pytest.mark.parametrize("given", list(itertools.product((False, True), repeat=3)))
+def test_nested_flags(given: tuple[bool, ...]) -> None:
+    """One text for all values of three flags, one of them a number."""
+    flags = dict(zip(("FIRST", "SECOND", "THIRD"), given, strict=True))
+    defines: dict[str, object] = {
+        name: int(value) for name, value in flags.items() if value or name == "SECOND"
+    }
+    derived = pytriton.gradient(NESTED, defines=defines).source
+    assert all(f" {flag}\n" in derived for flag in flags)
+    assert words(derived, defines) == words(derived_plainly(defines, NESTED), defines)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class _Run:
 
 
 def decoded(data: bytes) -> tuple[bytes, dict[str, object]]:
-    """The text and the defines of an input; a first line that is no JSON object belongs to the text."""
+    """The text and the defines of an input; a first line that is not a JSON object belongs to the source."""
     first, _, rest = data.partition(b"\n")
     try:
         defines = json.loads(first)

@@ -1,4 +1,4 @@
-"""What ``tests.hostile.guided`` found, cut down: each raised something that is no error of ours."""
+"""What ``tests.hostile.guided`` found, cut down: each raised something other than a ``CompileError``."""
 
 from __future__ import annotations
 

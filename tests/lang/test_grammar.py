@@ -17,7 +17,7 @@ from pytriton.errors import Report
 from pytriton.lang import grammar
 from pytriton.lang.parse import builder, syntax, terminals
 from pytriton.lang.parse.parser import parse
-from pytriton.lang.preprocess.conditions import evaluate
+from pytriton.lang.preprocess.arithmetic import evaluate
 from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tokens import Token, tokenize
 from pytriton.source import Source
@@ -102,7 +102,7 @@ def test_every_rule_has_its_node_or_method() -> None:
 
 
 def test_tables_that_fit_are_taken(grammar_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is called to load them is no public part of lark."""
+    """They are loaded by functions of lark that are not public."""
 
     def never(text: str) -> Lark:
         raise AssertionError(text)

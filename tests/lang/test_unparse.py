@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pytriton.errors import Report
-from pytriton.lang.check.kernel import check
+from pytriton.lang.check.checker import check
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Declare
-from pytriton.lang.tree.unparse import Unparser
+from pytriton.lang.tree.unparse import Unparser, Words
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -71,4 +71,4 @@ def unparsed(text: str) -> str:
     last = kernel.body[-1]
     assert isinstance(last, Declare)
     assert last.value is not None
-    return Unparser(lambda symbol: symbol.name, {}, str, False)(last.value)
+    return Unparser(Words({}, ()))(last.value)

@@ -13,7 +13,7 @@ import torch
 
 import pytriton
 
-__all__ = ["NAMES", "PACKAGES", "each_device", "large", "needs_cpu_only", "package", "real_triton", "write"]
+__all__ = ["NAMES", "PACKAGES", "large", "needs_cpu_only", "package", "real_triton", "write"]
 
 PACKAGES = Path(__file__).parent / "packages"
 NAMES = (
@@ -29,19 +29,20 @@ NAMES = (
     "layers2021",
 )
 
-each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-
 
 def package(name: str) -> types.ModuleType:
     """One of the packages as an old program gets it."""
     if name in sys.modules:
         return sys.modules[name]
-    sys.path.insert(0, str(PACKAGES))
+    # two packages import sparse_tables.py, which is next to their tests
+    folders = [str(PACKAGES), str(PACKAGES.with_name("packages_tests"))]
+    sys.path[:0] = folders
     try:
         with pytriton.legacy_imports(name):
             return importlib.import_module(name)
     finally:
-        sys.path.remove(str(PACKAGES))
+        for folder in folders:
+            sys.path.remove(folder)
 
 
 def large(device: str, small: Any, large: Any) -> Any:

@@ -141,7 +141,7 @@ def test_2019_bench_registry_is_keyed_by_the_named_output() -> None:
 
 
 class Several(triton.function):
-    """Two results, a keyword, an argument that is no tensor."""
+    """Two results, a keyword, an argument that is not a tensor."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, factor: float, shift: float = 0.0) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy
@@ -132,26 +131,6 @@ def test_2020_synchronize_waits() -> None:
         event.record()
         triton.synchronize(device)
         assert event.query()
-
-
-def test_2020_modules_with_kernels_can_be_copied() -> None:
-    class Add(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.bias = torch.nn.Parameter(torch.ones(4))
-            self.kernel = make(defines={"BLOCK": 4})
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            z = torch.empty_like(x)
-            self.kernel(z, x, self.bias, 4, grid=(1,))
-            return z
-
-    module = Add()
-    copied = copy.deepcopy(module)
-    with torch.no_grad():
-        copied.bias += 1
-    assert module(torch.zeros(4)).tolist() == [1.0] * 4
-    assert copied(torch.zeros(4)).tolist() == [2.0] * 4
 
 
 def test_2020_strided_tensors_pass_by_address() -> None:

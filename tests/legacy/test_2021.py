@@ -317,7 +317,7 @@ class TestReport2021:
         assert {path.name for path in tmp_path.glob("*.csv")} == {"p.csv", "q.csv"}
 
     def test_2021_no_plot_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("pytriton.legacy.report.find_spec", lambda name: None)
+        monkeypatch.setattr("pytriton.legacy.perf_report.find_spec", lambda name: None)
         mark = perf_report(Benchmark(["M"], [1], "how", [1], ["L"], "p", {}))(lambda M, how: M)
         with pytest.warns(RuntimeWarning, match=r"no plot of p: .*pip install matplotlib pandas"):
             mark.run(show_plots=True)
@@ -337,8 +337,8 @@ class TestReport2021:
                 for y in benchmark.line_vals
             )
 
-        monkeypatch.setattr("pytriton.legacy.report.find_spec", lambda name: name)
-        monkeypatch.setattr("pytriton.legacy.report.testing.Mark.run", run)
+        monkeypatch.setattr("pytriton.legacy.perf_report.find_spec", lambda name: name)
+        monkeypatch.setattr("pytriton.legacy.perf_report.testing.Mark.run", run)
         calls: list[int] = []
 
         def measure(M: int, how: int) -> Any:

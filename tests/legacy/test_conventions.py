@@ -103,7 +103,10 @@ def test_2020_the_call_wins_over_the_constructor() -> None:
     kernel = triton.kernel(SCALE, defines={"TYPE": "half", "TILE": 16}, num_warps=8)
     kernel(y, x, 1.0, 40, grid=grid_of(40, seen), defines={"TYPE": "float", "TILE": 32}, num_warps=1)
     assert torch.equal(y, x)
-    assert seen == [(32, 1)]
+    y, x = (each.half() for each in vectors())
+    kernel(y, x, 1.0, 40, grid=grid_of(40, seen))
+    assert torch.equal(y, x)
+    assert seen == [(32, 1), (16, 8)]
 
 
 def test_2020_a_sweep_is_the_product_of_all_lists() -> None:

@@ -92,8 +92,7 @@ def test_what_was_overwritten(old: ModuleType, name: str) -> None:
 
 def test_a_leaf_draws_one_warning(old: ModuleType) -> None:
     leaf, x = torch.zeros(24, requires_grad=True), torch.ones(24)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         for _ in range(3):
             old.twice(leaf, x)
             old.twice(leaf[:], x)
@@ -108,8 +107,7 @@ def test_a_leaf_draws_one_warning(old: ModuleType) -> None:
 def test_a_saved_tensor_used_again(old: ModuleType) -> None:
     x = torch.ones(24, requires_grad=True)
     y = old.scaled(x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for _ in range(2):
             y.sum().backward(retain_graph=True)
     assert x.grad is not None

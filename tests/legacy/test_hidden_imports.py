@@ -8,7 +8,6 @@ import importlib.util
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 import types
 from pathlib import Path
@@ -17,9 +16,7 @@ import pytest
 
 import pytriton
 from tests.legacy.modules import real_triton, write
-from tests.work import PATIENCE
-
-ROOT = Path(__file__).parents[2]
+from tests.processes import python
 
 # What a module does first, and the expression that then imports triton without an import statement.
 HIDDEN = [
@@ -220,8 +217,7 @@ except ImportError:
 found.append(importlib.util.find_spec("triton") is not None)
 """
     write(place, old_absent=text)
-    command = [sys.executable, "-c", ABSENT, str(place)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    done = python("-c", ABSENT, place)
     assert done.stdout.split("\n")[:2] == ["pytriton pytriton no language no jit True", "absent"], done.stderr
 
 
@@ -266,6 +262,5 @@ def double(x):
     return y
 """
     write(place, old_consumer=text)
-    command = [sys.executable, "-c", INDUCTOR, str(place)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    done = python("-c", INDUCTOR, place)
     assert done.stdout == "done\n", done.stderr[-3000:]

@@ -20,10 +20,8 @@ import torch
 import pytriton
 from pytriton.legacy import imports
 from tests.legacy.modules import real_triton, write
+from tests.processes import python
 from tests.together import in_threads
-from tests.work import PATIENCE
-
-ROOT = Path(__file__).parents[2]
 
 SPELLINGS = """\
 import triton
@@ -381,11 +379,7 @@ class TestLoaders:
 
 
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "pytriton", "run", *arguments]
-    return subprocess.run(
-        command, cwd=place, env=environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+    return python("-m", "pytriton", "run", *arguments, cwd=place)
 
 
 REPORT = """\
@@ -511,5 +505,5 @@ def test_nothing_heavy_is_imported() -> None:
     code = "; ".join(
         ["import sys, pytriton", "pytriton.legacy_imports('old')", *map(check, ("torch", "triton", "numpy"))]
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr

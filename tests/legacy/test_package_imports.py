@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import pytriton
-from tests.legacy.modules import NAMES, PACKAGES, each_device, large, package
+from tests.legacy.modules import NAMES, PACKAGES, large, package
 
 
 def part(name: str) -> Any:
@@ -59,7 +59,6 @@ def blocks(device: str) -> tuple[torch.Tensor, torch.Tensor, int]:
     return torch.randn(2, heads, rows * block, columns * block, device=device), layout.to(device), block
 
 
-@each_device
 def test_2021_import_module_when_it_is_needed(device: str) -> None:
     """``triton = None`` until the first call: ``global triton; triton = importlib.import_module('triton')``"""
     x, layout, block = blocks(device)

@@ -16,15 +16,14 @@ import pytest
 import torch
 
 import pytriton
-from tests.legacy.modules import each_device, large, needs_cpu_only, package
+from tests.legacy.modules import large, needs_cpu_only, package
 from tests.legacy.test_package_imports import blocks, part
 
 
 @contextmanager
 def broken(*wanted: str) -> Iterator[None]:
     """Inside these promises are broken, ``TC508 ldx`` for example: one warning each, and no other of their kind."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         yield
     texts = [str(one.message) for one in caught]
     found = [re.search(r"argument \d+ '(\w+)'.*\[(TC50[89])\]", text, re.DOTALL) for text in texts]
@@ -55,7 +54,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 # Strides of 9 and 1 under __multipleof
 
 
-@each_device
 def test_2019_strides_of_9(device: str, fresh: Callable[..., Any]) -> None:
     bias = part("lean2019.bias")
     bias = fresh("lean2019.bias", _add_bias__kernel=pytriton.kernel(bias._add_bias.src, ["Y"]))
@@ -69,7 +67,6 @@ def test_2019_strides_of_9(device: str, fresh: Callable[..., Any]) -> None:
         assert torch.equal(bias.add_bias(kept, kept[0]), kept + kept[0])
 
 
-@each_device
 def test_2020_strides_of_9_and_1(device: str) -> None:
     """A row and its column."""
     needs_cpu_only(device)
@@ -83,7 +80,6 @@ def test_2020_strides_of_9_and_1(device: str) -> None:
         )
 
 
-@each_device
 def test_2020_tutorial_strides(device: str, fresh: Callable[..., Any]) -> None:
     """A product of columns of wider matrices, swept."""
     needs_cpu_only(device)
@@ -98,7 +94,6 @@ def test_2020_tutorial_strides(device: str, fresh: Callable[..., Any]) -> None:
 # K = 311 under __multipleof(16), and promises that the text never reads
 
 
-@each_device
 def test_2021_inner_dimension_of_311(device: str, fresh: Callable[..., Any]) -> None:
     """``lda`` and ``ldb`` are 311 under ``__multipleof(8)``, too, but the defines put K in their places."""
     linear = fresh("ops2021.linear", _made={})
@@ -113,7 +108,6 @@ def test_2021_inner_dimension_of_311(device: str, fresh: Callable[..., Any]) -> 
         torch.testing.assert_close(linear.linear(kept, kept), kept @ kept.t(), rtol=1e-4, atol=2e-3)
 
 
-@each_device
 def test_2021_an_output_of_11_columns(device: str, fresh: Callable[..., Any]) -> None:
     linear = fresh("ops2021.linear", _made={})
     x, w = torch.randn(20, 48, device=device), torch.randn(11, 48, device=device)
@@ -124,7 +118,6 @@ def test_2021_an_output_of_11_columns(device: str, fresh: Callable[..., Any]) ->
 # Tensors that start in the middle of a row under __aligned
 
 
-@each_device
 def test_2019_from_the_middle(device: str, fresh: Callable[..., Any]) -> None:
     dot = part("lean2019.dot")
     dot = fresh("lean2019.dot", _dot__kernel=pytriton.kernel(dot._dot.src, ["C"]))
@@ -135,7 +128,6 @@ def test_2019_from_the_middle(device: str, fresh: Callable[..., Any]) -> None:
             torch.testing.assert_close(dot.dot(a, b), a @ b, rtol=1e-4, atol=1e-4 * k**0.5)
 
 
-@each_device
 def test_2020_half_from_the_middle(device: str, fresh: Callable[..., Any]) -> None:
     """Half a word off: 2 bytes under ``__aligned(4)``."""
     contraction = fresh("contract2020.contract", instances={})
@@ -147,7 +139,6 @@ def test_2020_half_from_the_middle(device: str, fresh: Callable[..., Any]) -> No
     torch.testing.assert_close(y, (a.float() @ b.float()).half(), rtol=2e-3, atol=1e-3 * k**0.5)
 
 
-@each_device
 def test_2020_blocks_to_the_middle(device: str, fresh: Callable[..., Any]) -> None:
     """The output is a part of a larger tensor; its strides are odd, too."""
     dense = fresh("sparse2020.dense", kernels={})
@@ -164,7 +155,6 @@ def test_2020_blocks_to_the_middle(device: str, fresh: Callable[..., Any]) -> No
             assert torch.equal(dense.to_dense(sparse, layout, block, out), wanted)
 
 
-@each_device
 def test_2021_blocks_from_the_middle(device: str, fresh: Callable[..., Any]) -> None:
     """By address, as ``data_ptr()`` gives it."""
     gather = fresh("sparse2021.gather", kernels={})
@@ -181,7 +171,6 @@ def test_2021_blocks_from_the_middle(device: str, fresh: Callable[..., Any]) -> 
 
 
 @pytest.mark.parametrize("name", ["sparse2020", "sparse2021"])
-@each_device
 def test_sparse_attention_from_the_middle(device: str, name: str) -> None:
     """A whole operator: q, k and v begin in the middle of their rows."""
     if name == "sparse2021":
@@ -193,14 +182,12 @@ def test_sparse_attention_from_the_middle(device: str, name: str) -> None:
     bias = torch.zeros(2, heads, rows * block, columns * block, device=device)
     bias = pytriton.testing.mask_tensor(bias, layout, block, value=-float("inf"))
     wanted = torch.softmax(q @ k.transpose(2, 3) * 32**-0.5 + bias, dim=-1) @ v
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         got = package(name).Attention(layout, block)(q, k, v)
     torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)
     assert sum("TC509" in str(one.message) for one in caught) >= 3
 
 
-@each_device
 def test_strict_promises_refuse(
     device: str, monkeypatch: pytest.MonkeyPatch, fresh: Callable[..., Any]
 ) -> None:

@@ -17,14 +17,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.legacy.modules import NAMES, PACKAGES, each_device, package
+from tests.legacy.modules import NAMES, PACKAGES, package
 from tests.together import in_threads
 
 ROOT = Path(__file__).parents[2]
 OWN_TESTS = PACKAGES.with_name("packages_tests")
 
 
-@each_device
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def test_own_tests_pass(device: str, name: str) -> None:
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)

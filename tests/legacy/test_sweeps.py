@@ -50,11 +50,6 @@ __global__ void rows(float *Y, float *X, int *LOCKS, int n) {
 SWEEP: dict[str, Any] = {"defines": {"TILE": [32, 64, 128]}, "num_warps": [1, 4]}
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def integers(*shape: int, device: str) -> torch.Tensor:
     return torch.randint(-9, 9, shape, generator=torch.Generator().manual_seed(0)).float().to(device)
 

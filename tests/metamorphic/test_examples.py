@@ -16,7 +16,7 @@ import torch
 
 import pytriton
 from pytriton.errors import CheckError, Report
-from pytriton.lang.check.kernel import check, kernel_names
+from pytriton.lang.check.checker import check, kernel_names
 from pytriton.lang.parse.parser import parse
 from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tree.typed import Declare

@@ -58,7 +58,7 @@ _FILES = {
     ),
     "pytriton/passes/memory/provenance.py": ("tests/passes/memory/test_provenance.py", *_ORDERED),
     "pytriton/passes/speed/swizzle.py": ("tests/passes/speed/test_swizzle.py",),
-    "pytriton/passes/speed/observe.py": (
+    "pytriton/passes/speed/traits.py": (
         "tests/passes/speed/test_stages.py",
         "tests/runtime/sweep/test_feasibility.py",
     ),

@@ -149,7 +149,7 @@ PASSES = (
     (
         "no-release",
         "passes/memory/barriers:_Order._reason",
-        "'xchg' in operations and (not all(map(_by_first_thread, state.reads + state.writes)))",
+        "'xchg' in operations and (not all(map(_by_first_thread, state.all)))",
         "False",
         "no barrier before a lock is released",
     ),
@@ -163,7 +163,7 @@ PASSES = (
     (
         "no-barrier-between-turns",
         "passes/memory/barriers:_Order._loop",
-        "visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving))",
+        "last or entry.covers(carried)",
         "True",
         "a loop is looked at once, from the state before it",
     ),
@@ -176,7 +176,7 @@ PASSES = (
     ),
     (
         "apart-by-one-less",
-        "passes/memory/overlap:Overlap.apart",
+        "passes/memory/overlap:Overlap.disjoint",
         "distance > 0",
         "distance >= 0",
         "blocks that share one element count as apart",
@@ -226,21 +226,21 @@ PASSES = (
     (
         "copy-of-what-others-read",
         "passes/speed/packing:_Search._operand",
-        "tile is None or not _copied(tile.base.type) or self._uses[tile.base] != 1",
-        "tile is None or not _copied(tile.base.type)",
+        "not _copied(tile.base.type) or self._uses[tile.base] != 1",
+        "not _copied(tile.base.type)",
         "a parameter that is used twice becomes a copy for both",
     ),
     (
         "copy-read-after-its-loop",
         "passes/speed/packing:_Search._operand",
-        "self._uses[symbol] != len(loads) + 1 or self._pointers.assignments[symbol] != 2",
-        "self._pointers.assignments[symbol] != 2",
+        "self._uses[symbol] != len(moved.loads) + 1",
+        "False",
         "pointers that are used again after the loop point into a copy",
     ),
     (
         "copy-under-another-bound",
         "passes/speed/packing:_Search._operand",
-        "set(first) != {0, 1} or not _equal(first[along], limit)",
+        "set(first) != {0, 1} or not _equal(first[along], moved.bound)",
         "set(first) != {0, 1}",
         "the mask along the loop's axis need not end where the loop does",
     ),
@@ -261,7 +261,7 @@ PASSES = (
     (
         "copy-a-row-too-narrow",
         "passes/speed/packing:_multiple",
-        "max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)",
+        "max(ROW, abs(operand.moved.step) if operand.moved.along else 0)",
         "ROW",
         "rows of a copy end within a step of the loop",
     ),
@@ -358,7 +358,7 @@ PASSES = (
     ),
     (
         "streams-what-it-stores",
-        "passes/speed/observe:_streams",
+        "passes/speed/traits:_streams",
         "not any((provenance.writes_to(statement.body, load.pointer) for load in loads))",
         "True",
         "a loop loads ahead of its stores to the same memory",
@@ -379,7 +379,7 @@ PASSES = (
     ),
     (
         "tiles-in-elements",
-        "passes/speed/observe:_tiles",
+        "passes/speed/traits:_tiles",
         "prod(shape_of(load.type)) * _width(load.type)",
         "prod(shape_of(load.type))",
         "tiles count one byte an element, so points that cannot fit are tried",
@@ -400,14 +400,14 @@ PASSES = (
     ),
     (
         "steps-one-short",
-        "passes/memory/overlap:Overlap.apart_in_iterations",
+        "passes/memory/overlap:Overlap.disjoint_in_iterations",
         "step <= reach",
         "step < reach",
         "iterations that share one element count as apart",
     ),
     (
         "steps-never-wrap",
-        "passes/memory/overlap:Overlap.apart_in_iterations",
+        "passes/memory/overlap:Overlap.disjoint_in_iterations",
         "farthest is not None and farthest + reach < _WRAP",
         "True",
         "addresses that wrap around count as apart",

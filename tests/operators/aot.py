@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from tests.operators.test_compile import Model, bare, operators, tiles
-from tests.work import PATIENCE
+from tests.processes import python
 
 
 def plain(x: torch.Tensor) -> torch.Tensor:
@@ -57,12 +57,7 @@ def run(
     program: str, device: str, directory: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Compile, load and run it in another process; the exit status is 0 where the numbers are right."""
-    environment = {**os.environ, **(environment or {})}
-    command = [sys.executable, "-m", __name__, program, device, str(directory / f"{program}.pt2")]
-    root = Path(__file__).parents[2]
-    return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    return python("-m", __name__, program, device, directory / f"{program}.pt2", **(environment or {}))
 
 
 def main(name: str, device: str, path: str) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 import torch
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The device of a test; factory functions use it without being told."""
-    name: str = request.param
-    if name == "cpu":
-        yield name  # without the mode below, so that operators may go their short way
-        return
-    with torch.device(name):
-        yield name
+@pytest.fixture
+def device(device: str) -> Iterator[str]:
+    """The device of a test, which factory functions use as their default."""
+    with nullcontext() if device == "cpu" else torch.device(device):
+        yield device

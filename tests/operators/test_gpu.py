@@ -285,7 +285,7 @@ __global__ void f(float* y, float* x, double a, int n) {
         assert len(plan._tuner.known) == 1
 
     def test_accumulator_is_tuned_without_traces(self) -> None:
-        """Inductor measures on copies, as it is told which arguments are written."""
+        """Inductor measures on copies of the arguments that the schema marks as written."""
         kernel = pytriton.kernel("""\
 __global__ void f(float* z, float* x, int n) {
   int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;

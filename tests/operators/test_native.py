@@ -257,7 +257,7 @@ __global__ void f(float *lambda, float *x __readonly, int n) {
         assert len(set(points)) == 6
 
     def test_texts_that_differ(self) -> None:
-        """A sweep over texts is no autotuner's: it stays opaque."""
+        """A sweep over sources cannot be an autotuner: it stays opaque."""
 
         def program(x: torch.Tensor) -> torch.Tensor:
             y = torch.empty_like(x)

@@ -1,6 +1,6 @@
 """Operators and built-in functions of Triton-C on values (language.md, sections 4 and 6).
 
-``Rules`` says how far a right implementation may stray on floats. Integers never stray: they wrap at their C
+``Rules`` bounds the error of a correct implementation on floats. Integers are exact: they wrap at their C
 width, divide toward zero, and what C leaves undefined becomes a bad element.
 """
 
@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How far floats may stray: what "may be Triton's (2 ulp)", "may be fused" allow.
+    """The error bounds of floats: what "may be Triton's (2 ulp)", "may be fused" allow.
 
     ``fusing``: a product that meets a sum may skip its rounding, and what is added to a product of matrices may be
     one of the terms that are summed up ("chained into one accumulating product"). ``division``: ulps of float ``/``

@@ -24,7 +24,7 @@ from functools import cache, wraps
 from typing import ParamSpec
 from unittest import mock
 
-import pytriton.lang.check.kernel
+import pytriton.lang.check.checker
 import pytriton.passes
 import pytriton.pipeline
 from pytriton.emit.module import Module
@@ -274,7 +274,7 @@ def _printed(body: typed.Body, module: Module) -> None:
 @contextmanager
 def watched() -> Iterator[None]:
     """Inside, every translation is checked."""
-    kernel, in_order = pytriton.lang.check.kernel._kernel, pytriton.lang.check.kernel.in_order
+    kernel, in_order = pytriton.lang.check.checker._kernel, pytriton.lang.check.checker.in_order
     check, emit = pytriton.pipeline.check, pytriton.pipeline.emit
     here = threading.local()
 
@@ -309,8 +309,8 @@ def watched() -> Iterator[None]:
         return module
 
     with (
-        mock.patch.object(pytriton.lang.check.kernel, "_kernel", of_syntax),
-        mock.patch.object(pytriton.lang.check.kernel, "in_order", ordered),
+        mock.patch.object(pytriton.lang.check.checker, "_kernel", of_syntax),
+        mock.patch.object(pytriton.lang.check.checker, "in_order", ordered),
         mock.patch.object(pytriton.pipeline, "check", checked),
         mock.patch.object(pytriton.pipeline, "run", run),
         mock.patch.object(pytriton.pipeline, "emit", printed),

@@ -348,7 +348,7 @@ class _Program:
         if value.error is not None:
             bad = both(bad, value.error > 0)
         if have.is_float and self.rules.strays:
-            bad = both(bad, np.isnan(data))  # which NaN it is, nobody says
+            bad = both(bad, np.isnan(data))  # which NaN it is, is unspecified
         bits = {1: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
         if dtype_of(have).itemsize * 8 == have.bits or have == BOOL:
             raw = data.view(bits[have.bits])

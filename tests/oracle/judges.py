@@ -18,7 +18,7 @@ import torch
 import pytriton
 import pytriton.passes
 from pytriton.errors import Report
-from pytriton.lang.check.kernel import check
+from pytriton.lang.check.checker import check
 from pytriton.lang.parse.parser import parse
 from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tree import typed

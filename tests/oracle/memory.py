@@ -205,7 +205,7 @@ class Memory:
             return Value(value.data)
         if len(parts) == 1:
             return parts[0]
-        # several elements on one address: which came first is nobody's promise
+        # several elements on one address: their order is unspecified
         shared = np.array([np.count_nonzero(offsets == offset) > 1 for offset in offsets])
         return Value(np.concatenate([part.data for part in parts]), shared)
 

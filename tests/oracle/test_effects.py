@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import pytriton
-import pytriton.lang.check.kernel
+import pytriton.lang.check.checker
 import pytriton.passes
 import pytriton.pipeline
 from pytriton.emit.module import emit
@@ -37,7 +37,7 @@ def test_a_copy_in_the_checker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_effect_that_is_left_inside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pytriton.lang.check.kernel, "in_order", lambda body: body)
+    monkeypatch.setattr(pytriton.lang.check.checker, "in_order", lambda body: body)
     with watched(), pytest.raises(Lost, match="where none may be"):
         pytriton.translate(TEXT)
 

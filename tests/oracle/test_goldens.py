@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from pytriton.errors import Report, UnsupportedError
-from pytriton.lang.check.kernel import check
+from pytriton.lang.check.checker import check
 from pytriton.lang.parse.parser import parse
 from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tree.types import PointerType

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytriton.__main__ import main
+from tests.processes import python
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ROOT / "tests" / "legacy" / "packages"
@@ -45,9 +44,7 @@ einsum("bmk,bkn->bmn", a, b).sum().backward()
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """``python -m ...`` there; a process of its own, since ``port`` forks."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-    words = [sys.executable, "-m", *command]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    return python("-m", *command, cwd=folder, PYTHONWARNINGS="ignore")
 
 
 def ported(folder: Path, path: Path, *more: str) -> dict[str, Any]:

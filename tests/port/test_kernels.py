@@ -13,8 +13,9 @@ import triton
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant, number
 from pytriton.pipeline import Translation
+from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, PortedKernel, Unportable, port_kernel
+from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.package.serves import flags_of, serves
 from pytriton.port.prove import differences
 from pytriton.settings import Settings
@@ -115,6 +116,24 @@ def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:
         answers.add(served(scale, defines))
         assert served(scale, defines) == (scale.refusal(defines) is None), defines
     assert answers == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "other"),
+    [
+        ("SIZE == 20", [16, 24], 20),
+        ("SIZE >= 20 && SIZE < 24", [16, 24], 23),
+        ("SIZE == OTHER + 5", [16, 24], 14),
+    ],
+)
+def test_an_answer_that_few_numbers_give_is_refused(question: str, known: list[int], other: int) -> None:
+    text = (
+        f"__global__ void f(float *X) {{\n#if {question}\n  *X = 1;\n#else\n  *X = SIZE + OTHER;\n#endif\n}}"
+    )
+    kernel = ported({"SIZE": known, "OTHER": 9}, text=text)
+    for size in (*known, other):
+        defines = {"SIZE": size, "OTHER": 9}
+        assert served(kernel, defines) == (kernel.refusal(defines) is None) == (size in known)
 
 
 def test_what_cannot_be_one_function_says_why() -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.package.edits import Name, Uses, edited, uses_of
+from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
 from pytriton.port.package.launcher import NAMES, TESTING, launcher, module_of_tests
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.texts import Places
+from tests.processes import python
 
 MAX_WITH_ALL = 365  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
@@ -89,7 +89,7 @@ def test_files_that_are_opened(before: str, after: str) -> None:
 def test_two_strings_on_one_line() -> None:
     """Each is replaced by its own name."""
     line = f"A, B = {'a' * 50!r}, {'b' * 50!r}\n"
-    strings = {(1, 7): Name("ONE", "kernels.x"), (1, 61): Name("TWO", "kernels.x")}
+    strings = {(1, 7): Replacement("ONE", "kernels.x"), (1, 61): Replacement("TWO", "kernels.x")}
     changed = edited(line.encode(), ".", strings, False).decode()
     assert changed == "from .kernels.x import ONE, TWO\nA, B = ONE, TWO\n"
 
@@ -145,8 +145,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     (tmp_path / "_testing.py").write_text(module_of_tests(uses))
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path)]
-    assert subprocess.run(command, check=False).returncode == 0
+    assert python("-m", "ruff", "format", "--isolated", "--check", tmp_path).returncode == 0
 
 
 # ---------------------------------------------------------------- where it is written

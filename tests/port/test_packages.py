@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from pytriton.__main__ import main
+from tests.processes import python
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests" / "legacy" / "packages"
@@ -75,8 +76,7 @@ def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
 def test_printed_modules_are_formatted_and_unchanged_files_the_same(name: str, tmp_path: Path) -> None:
     package = ported(name, tmp_path, run=name in ("contract2020", "layers2021"))
     printed = [*package.glob("_t*.py"), *(package / "kernels").glob("*.py")]
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", *map(str, printed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python("-m", "ruff", "format", "--isolated", "--check", *printed)
     assert done.returncode == 0, done.stdout
     before = {path: path.read_bytes() for path in package.rglob("*.py")}
     ported(name, tmp_path, run=name in ("contract2020", "layers2021"))  # by the same command

@@ -18,6 +18,7 @@ import triton
 from pytriton.__main__ import main
 from pytriton.port.equivalence import Case, compare, ported
 from tests import processes
+from tests.processes import python
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -171,18 +172,8 @@ def test_the_modules_stand_alone_and_are_formatted(finished: Path) -> None:
     assert [path.name for path in tests] == [f"test_{n}.py" for n in ("add", "plus", "scale", "tiny")]
     for path in tests:
         assert re.findall(r"pytriton(?:\.\w+)+", path.read_text()) == ["pytriton.testing"]
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "format",
-        "--isolated",
-        "--check",
-        "--diff",
-        "new",
-        "new_comparison",
-    ]
-    done = subprocess.run(command, cwd=finished, capture_output=True, text=True)
+    command = "-m ruff format --isolated --check --diff new new_comparison"
+    done = python(*command.split(), cwd=finished)
     assert done.returncode == 0, done.stdout
 
 
@@ -311,13 +302,7 @@ def test_the_scanner_needs_neither_torch_nor_triton(repository: Path) -> None:
         "import sys; sys.modules['torch'] = sys.modules['triton'] = None\n"
         "from pytriton.__main__ import main; sys.exit(main(['port', 'repo', '--with-tests', '--out', 'bare']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT)},
-    )
+    done = python("-c", code, cwd=repository)
     assert done.returncode == 0, done.stderr
     assert "Triton is not installed: the kernels are not proved" in done.stdout
     assert re.search(r"^bare: 4 kernels, .*, 6 files written$", done.stdout, re.MULTILINE)

@@ -100,6 +100,25 @@ def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.Captur
     assert "differ" not in line
 
 
+def test_sources_that_only_a_run_shows(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Their define sets are those of the run, and of -D."""
+    code = KERNEL.replace("void twice(", "void {name}(").replace(
+        "triton.kernel(src,", "triton.kernel(made(),"
+    )
+    code = (
+        code.replace("{name}", "NAME") + "\ndef made():\n    return src.replace('NAME', os.environ['NAME'])\n"
+    )
+    (package / "__init__.py").write_text("import os\n" + code)
+    run = f"NAME=thrice pytest -q -p no:cacheprovider -p no:xdist {package.parent / 'test_doubling.py'}"
+    assert (
+        main(["port", str(package), "--out", str(package.parent / "new"), "-D", "TN=64", "--run", run]) == 0
+    )
+    lines = capfd.readouterr().out.splitlines()
+    (line,) = [line for line in lines if "thrice: " in line]
+    assert "(1 read, 1 observed, " in line
+    assert any("the text is put together at run time" in line for line in lines)
+
+
 def test_a_terminal_shows_what_is_worked_on(package: Path) -> None:
     """On stderr; the lines of the result stand alone on stdout."""
     pytest.importorskip("tqdm")

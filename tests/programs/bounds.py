@@ -13,6 +13,11 @@ in float adds is taken as 1e-6:
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
 import torch
 
 FLOAT_ARITHMETIC = 1e-6
@@ -41,6 +46,19 @@ def assert_close(
     assert error <= allowed * size, f"error {error:.2e} of {size:.2e}, relatively allowed {allowed:.2e}"
 
 
+def assert_gradients(function: Any, reference: Any, *leaves: torch.Tensor) -> None:
+    """What a function gives, and its gradients, are those of another one in double."""
+    exact = [leaf.double().requires_grad_() for leaf in leaves]
+    given = [leaf.requires_grad_() for leaf in leaves]
+    found, wanted = function(*given), reference(*exact)
+    cotangent = torch.randn_like(found)
+    found.backward(cotangent)
+    wanted.backward(cotangent.double())
+    assert {found.dtype, *(leaf.grad.dtype for leaf in given)} == {given[0].dtype}
+    for got, want in zip([found, *(x.grad for x in given)], [wanted, *(x.grad for x in exact)], strict=True):
+        assert_close(got, want)
+
+
 def bits(x: torch.Tensor) -> torch.Tensor:
     """The bytes of every element: NaN payloads and the sign of zero count."""
     return x.reshape(-1).view(torch.uint8)
@@ -64,3 +82,24 @@ def assert_same_numbers(got: torch.Tensor, want: torch.Tensor) -> None:
 def integers(shape: tuple[int, ...], dtype: torch.dtype, device: str, top: int = 3) -> torch.Tensor:
     """Whole numbers in [-top, top]: sums of few enough products are exact in every type."""
     return torch.randint(-top, top + 1, shape, device=device).to(dtype)
+
+
+def on_each(names: str, small: Sequence[Any], real: Sequence[Any]) -> pytest.MarkDecorator:
+    """Cases ``device, *names``: small ones on the CPU, real ones on a GPU."""
+    rows = [("cpu", one, ()) for one in small] + [("cuda", one, pytest.mark.gpu) for one in real]
+    several = len(names.split()) > 1
+    cases = [pytest.param(device, *(one if several else [one]), marks=mark) for device, one, mark in rows]
+    return pytest.mark.parametrize(("device", *names.split()), cases)
+
+
+def at_sea(shape: tuple[int, ...], device: str, value: float = 7.0) -> torch.Tensor:
+    """A tensor in the middle of a larger one, with the same number everywhere."""
+    inner = torch.full((math.prod(shape) + 80,), value, device=device)[40:-40]
+    return inner.view(shape)
+
+
+def assert_nothing_beside(x: torch.Tensor, value: float = 7.0) -> None:
+    """What lies around a view has kept its number."""
+    sea = torch.empty(0, device=x.device, dtype=x.dtype).set_(x.untyped_storage()).clone()
+    sea.as_strided(x.shape, x.stride(), x.storage_offset()).fill_(value)
+    assert bool((sea == value).all())

@@ -13,6 +13,12 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples"), str(HERE.parents[1])]
 
 
+@pytest.fixture(params=[torch.float16, torch.float32], ids=["half", "float"])
+def dtype(request: pytest.FixtureRequest) -> torch.dtype:
+    found: torch.dtype = request.param
+    return found
+
+
 @pytest.fixture(autouse=True)
 def _same_numbers_every_time() -> Iterator[None]:
     """Seeds torch, and keeps torch itself from using TF32 as a reference."""

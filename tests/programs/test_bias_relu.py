@@ -5,23 +5,18 @@ from __future__ import annotations
 import pytest
 import torch
 from bias_relu import backward_kernel, bias_relu
-from bounds import assert_close, assert_same_numbers, integers
+from bounds import assert_close, assert_same_numbers, integers, on_each
 
 import pytriton
 
 TYPES = [torch.float16, torch.bfloat16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "bfloat16", "float"])
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 SMALL = [(1, 1, 1), (2, 3), (3, 5, 7), (2, 2, 13, 21), (1, 2, 600)]
 REAL = [(1, 1, 1), (128, 1000), (64, 128, 56, 56), (33, 65, 17, 19)]
-CASES = [
-    *(pytest.param("cpu", shape) for shape in SMALL),
-    *(pytest.param("cuda", shape, marks=pytest.mark.gpu) for shape in REAL),
-]
 
 
 @BY_TYPE
-@pytest.mark.parametrize(("device", "shape"), CASES)
+@on_each("shape", SMALL, REAL)
 def test_forward_and_backward(device: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
     x = torch.randn(shape, device=device).to(dtype).requires_grad_()
     bias = torch.randn(shape[1], device=device).to(dtype).requires_grad_()
@@ -38,7 +33,6 @@ def test_forward_and_backward(device: str, shape: tuple[int, ...], dtype: torch.
     assert_close(bias.grad, dx.double().sum(rest), scale=dx.double().abs().sum(rest), terms=terms)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_nan_and_infinities(device: str) -> None:
     """As torch: a NaN stays one, forward and backward; -infinity becomes 0."""
     inf, nan = float("inf"), float("nan")
@@ -55,7 +49,9 @@ def test_nan_and_infinities(device: str) -> None:
         assert_same_numbers(got, want)
 
 
-def check_sum(device: str, n: int, c: int, length: int, tile: int) -> None:
+# the last: 4096 programs a channel
+@on_each("n c length tile", [(4, 2, 150, 16)], [(64, 3, 16384, 256)] * 20)
+def test_many_programs_add_to_one_address(device: str, n: int, c: int, length: int, tile: int) -> None:
     """Whole numbers, so that the sum is the same in any order; n * length / tile programs a channel."""
     dy = integers((n, c, length), torch.float32, device, top=2)
     y = integers((n, c, length), torch.float32, device)
@@ -65,13 +61,3 @@ def check_sum(device: str, n: int, c: int, length: int, tile: int) -> None:
     want = torch.where(y > 0, dy, 0)
     assert torch.equal(dx, want)
     assert torch.equal(db, 5 + want.sum((0, 2)))  # added to what was there
-
-
-def test_many_programs_add_to_one_address() -> None:
-    check_sum("cpu", n=4, c=2, length=150, tile=16)
-
-
-@pytest.mark.gpu
-def test_many_programs_add_to_one_address_gpu() -> None:
-    for _ in range(20):
-        check_sum("cuda", n=64, c=3, length=16384, tile=256)  # 4096 a channel

@@ -15,10 +15,8 @@ from blocksparse_matmul import BlockSparse, to_blocks, to_dense
 from bounds import assert_close, integers
 
 TYPES = [torch.float16, torch.float32]
-BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
 BY_TRANSPOSITION = pytest.mark.parametrize(("at", "bt"), list(product((False, True), repeat=2)))
 BY_MODE = pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
 def layout_of(heads: int, rows: int, columns: int) -> torch.Tensor:
@@ -105,7 +103,6 @@ def test_exact(mode: str, at: bool, bt: bool, per_segment: int) -> None:
 @pytest.mark.parametrize(
     ("block", "tk", "free"), [(16, 16, 8), (32, 16, 72), (32, 32, 128), (48, 16, 40), (24, 24, 64)]
 )
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_block_sizes(mode: str, device: str, block: int, tk: int, free: int) -> None:
     """One to three steps in a block; strips that are ragged and full; sizes that are no powers of two."""
     layout = layout_of(1, 2, 3)
@@ -114,7 +111,6 @@ def test_block_sizes(mode: str, device: str, block: int, tk: int, free: int) -> 
 
 
 @pytest.mark.gpu
-@BY_TYPE
 @BY_MODE
 @BY_TRANSPOSITION
 @pytest.mark.parametrize("block", [16, 32, 64])
@@ -125,7 +121,6 @@ def test_exact_gpu(mode: str, at: bool, bt: bool, block: int, dtype: torch.dtype
 
 
 @pytest.mark.gpu
-@BY_TYPE
 @BY_MODE
 def test_hundreds_of_programs_on_each_lock(mode: str, dtype: torch.dtype) -> None:
     """Rows of 400 blocks, one to a segment; for sdd 300 slices of a long reduction."""
@@ -142,7 +137,6 @@ def test_hundreds_of_programs_on_each_lock(mode: str, dtype: torch.dtype) -> Non
 
 @BY_MODE
 @BY_TRANSPOSITION
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.sampled(3)
 def test_gradients(mode: str, at: bool, bt: bool, device: str) -> None:
     """Exact as well: the gradients are products of whole numbers."""
@@ -158,9 +152,7 @@ def test_gradients(mode: str, at: bool, bt: bool, device: str) -> None:
         assert torch.equal(one, other)
 
 
-@BY_TYPE
 @BY_MODE
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_rounding(mode: str, device: str, dtype: torch.dtype) -> None:
     """Whole rows: one rounding. In segments, each part is rounded when it is added."""
     layout = layout_of(1, 20, 20) if device == "cuda" else layout_of(1, 3, 4)
@@ -172,7 +164,6 @@ def test_rounding(mode: str, device: str, dtype: torch.dtype) -> None:
 
 
 @BY_MODE
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_a_nan_stays_in_its_row(mode: str, device: str) -> None:
     """What lies beside a tile, and the dead loads of the last step, reach nothing."""
     layout = layout_of(1, 3, 4)
@@ -186,7 +177,6 @@ def test_a_nan_stays_in_its_row(mode: str, device: str) -> None:
     assert bool(got.isnan().any())
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_attention_of_blocks(device: str) -> None:
     """The three programs together: scores by sdd, softmax of their rows, values by dsd."""
     from blocksparse_softmax import BlockSparseSoftmax

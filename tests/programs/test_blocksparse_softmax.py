@@ -10,9 +10,6 @@ import torch
 from blocksparse_softmax import BlockSparseSoftmax
 from bounds import assert_close, assert_same_bits
 
-TYPES = [torch.float16, torch.float32]
-BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 INF = float("inf")
 
 
@@ -87,7 +84,6 @@ def check(
     assert_close(x.grad, saved * (weight - mean) * 0.75, scale=got_scale)
 
 
-@BY_TYPE
 @pytest.mark.parametrize("given", ["", *(pytest.param(one, marks=pytest.mark.slow) for one in "rka"), "rka"])
 def test_masks(given: str, dtype: torch.dtype) -> None:
     """Rows of up to three blocks of 16: a block of 48 numbers."""
@@ -105,7 +101,6 @@ def test_any_number_of_blocks_in_a_row(columns: int) -> None:
 
 
 @pytest.mark.gpu
-@BY_TYPE
 @pytest.mark.parametrize(("given", "mode"), [("", "add"), *product(("k", "rka"), ("add", "mul"))])
 @pytest.mark.parametrize("block", [16, 32, 64])
 @pytest.mark.parametrize("columns", [13, 24])
@@ -113,7 +108,6 @@ def test_gpu(columns: int, block: int, given: str, mode: str, dtype: torch.dtype
     check("cuda", dtype, (5, 20, columns), block, given, mode)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_in_place(device: str) -> None:
     """The texts make no promise about aliasing: Y may be X, DX may be DY."""
     layout = layout_of(2, 3, 3)
@@ -134,7 +128,6 @@ def test_in_place(device: str) -> None:
     assert_same_bits(dy, x.grad)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_a_row_that_is_masked_out_is_nan_as_in_torch(device: str) -> None:
     layout = torch.ones(1, 1, 3, dtype=torch.int64)
     x = torch.randn(2, 3, 16, 16, device=device)
@@ -145,7 +138,6 @@ def test_a_row_that_is_masked_out_is_nan_as_in_torch(device: str) -> None:
     assert not bool(y[1].isnan().any())
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_an_empty_layout_launches_nothing(device: str) -> None:
     layout = torch.zeros(2, 2, 2, dtype=torch.int64)
     x = torch.empty(1, 0, 16, 16, device=device, requires_grad=True)

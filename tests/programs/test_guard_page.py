@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.work import PATIENCE
+from tests.processes import python
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="mprotect as on Linux")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """guarded.py in a fresh process."""
-    command = [sys.executable, str(Path(__file__).with_name("guarded.py")), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return python(Path(__file__).with_name("guarded.py"), *arguments)
 
 
 def test_nothing_past_the_operands_is_read() -> None:

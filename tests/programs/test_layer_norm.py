@@ -5,25 +5,17 @@ from __future__ import annotations
 import layer_norm as program
 import pytest
 import torch
-from bounds import assert_close, integers
+from bounds import assert_close, assert_nothing_beside, at_sea, integers, on_each
 from layer_norm import layer_norm
 
 import pytriton
 
-TYPES = [torch.float16, torch.float32]
-BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 # blocks are multiples of 128: 128, 256, 512, 1024, and those that are no powers of two
 SMALL = [(1, 1), (3, 7), (5, 128), (2, 3, 200), (3, 384), (2, 600)]
 REAL = [(1, 1), (5000, 1000), (8, 33, 120), (300, 8192), (4, 1024, 1600), (4096, 768)]
-CASES = [
-    *(pytest.param("cpu", shape) for shape in SMALL),
-    *(pytest.param("cuda", shape, marks=pytest.mark.gpu) for shape in REAL),
-]
 
 
-@BY_TYPE
-@pytest.mark.parametrize(("device", "shape"), CASES)
+@on_each("shape", SMALL, REAL)
 def test_forward_and_backward(device: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
     n = shape[-1]
     x = (3 * torch.randn(shape, device=device) - 2).to(dtype).requires_grad_()
@@ -50,7 +42,9 @@ def test_forward_and_backward(device: str, shape: tuple[int, ...], dtype: torch.
     assert_close(beta.grad, dy.sum(rest), scale=dy.abs().sum(rest), terms=terms)
 
 
-def check_locks(device: str, rows: int, n: int, buffers: int) -> None:
+# the last: up to 3000 programs a lock
+@on_each("rows n buffers", [(10, 20, 1), (10, 20, 3)], [(3000, 1000, each) for each in (1, 3, 64)] * 20)
+def test_rows_meet_at_a_lock(device: str, rows: int, n: int, buffers: int) -> None:
     """Whole numbers, so that the sums are the same in any order; rows / buffers programs a lock."""
     x, dy = integers((rows, n), torch.float32, device), integers((rows, n), torch.float32, device)
     dx, ones = torch.empty_like(x), torch.ones(n, device=device)
@@ -69,20 +63,6 @@ def check_locks(device: str, rows: int, n: int, buffers: int) -> None:
     assert not locks.any()
 
 
-@pytest.mark.parametrize("buffers", [1, 3])
-def test_rows_meet_at_a_lock(buffers: int) -> None:
-    check_locks("cpu", 10, 20, buffers)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("buffers", [1, 3, 64])
-def test_rows_meet_at_a_lock_gpu(buffers: int) -> None:
-    """Up to 3000 programs a lock."""
-    for _ in range(20):
-        check_locks("cuda", 3000, 1000, buffers)
-
-
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_a_nan_stays_in_its_row(device: str) -> None:
     x = torch.randn(4, 100, device=device)
     x[2, 99] = float("nan")
@@ -92,13 +72,11 @@ def test_a_nan_stays_in_its_row(device: str) -> None:
 
 
 @pytest.mark.parametrize("buffers", [1, 16, 17])
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_finish_sums_any_number_of_buffers(device: str, buffers: int) -> None:
     sums = integers((2, buffers, 70), torch.float32, device)
-    gamma, beta = torch.full((2, 80), 7.0, device=device)
+    gamma, beta = at_sea((70,), device), at_sea((70,), device)
     defines = {"TYPE": "float", "TN": 64, "TB": 16}
     program.finish_kernel(sums[0], sums[1], gamma, beta, buffers, 70, grid=(2,), defines=defines)
-    assert torch.equal(gamma[:70], sums[0].sum(0))
-    assert torch.equal(beta[:70], sums[1].sum(0))
-    assert bool((gamma[70:] == 7).all())
-    assert bool((beta[70:] == 7).all())
+    for got, parts in ((gamma, sums[0]), (beta, sums[1])):
+        assert torch.equal(got, parts.sum(0))
+        assert_nothing_beside(got)

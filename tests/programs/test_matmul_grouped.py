@@ -5,48 +5,28 @@ from __future__ import annotations
 import matmul_grouped
 import pytest
 import torch
-from bounds import assert_close, integers
+from bounds import assert_gradients, assert_nothing_beside, integers, on_each
 from matmul_grouped import matmul
 
 import pytriton as triton
 
-TYPES = [torch.float16, torch.float32]
-BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 RAGGED = [(1, 1, 1), (1, 40, 7), (33, 17, 70), (64, 32, 16), (50, 1, 33)]
 REAL = [(1, 1, 1), (513, 257, 129), (1000, 1003, 511), (2048, 1024, 512)]
-CASES = [
-    *(pytest.param("cpu", size) for size in RAGGED),
-    *(pytest.param("cuda", size, marks=pytest.mark.gpu) for size in REAL),
-]
 
 
-@BY_TYPE
-@pytest.mark.parametrize(("device", "size"), CASES)
+@on_each("size", RAGGED, REAL)
 def test_forward_and_backward(device: str, size: tuple[int, int, int], dtype: torch.dtype) -> None:
     m, n, k = size
-    a = torch.randn(m, k, device=device).to(dtype).requires_grad_()
-    b = torch.randn(k, n, device=device).to(dtype).requires_grad_()
-    dc = torch.randn(m, n, device=device).to(dtype)
-    c = matmul(a, b)
-    c.backward(dc)
-    x, y = (t.detach().double().requires_grad_() for t in (a, b))
-    want = x @ y
-    want.backward(dc.double())
-    assert c.dtype == a.grad.dtype == b.grad.dtype == dtype
-    for got, exact in ((c, want), (a.grad, x.grad), (b.grad, y.grad)):
-        assert_close(got, exact)
+    a, b = (torch.randn(shape, device=device).to(dtype) for shape in ((m, k), (k, n)))
+    assert_gradients(matmul, torch.matmul, a, b)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
-@BY_TYPE
 def test_every_group_is_complete(dtype: torch.dtype, device: str) -> None:
     """Whole numbers, so exact: 5 x 4 tiles in groups of 2 rows, the last group of one."""
     a, b = integers((130, 40), dtype, device), integers((40, 60), dtype, device)
     assert torch.equal(matmul(a, b).double(), a.double() @ b.double())
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.parametrize("at", [False, True])
 @pytest.mark.parametrize("bt", [False, True])
 def test_any_strides(at: bool, bt: bool, device: str) -> None:
@@ -56,25 +36,22 @@ def test_any_strides(at: bool, bt: bool, device: str) -> None:
     assert torch.equal(matmul(x, y), x @ y)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_outside_is_neither_read_nor_written(device: str) -> None:
     """Operands lie in a sea of NaN, the result in a sea of sevens."""
-    sea = torch.full((3, 90, 90), float("nan"), device=device)
+    sea = torch.full((2, 90, 90), float("nan"), device=device)
     a, b = sea[0, 10:43, 10:29], sea[1, 10:29, 10:31]
     a.copy_(integers((33, 19), torch.float32, device))
     b.copy_(integers((19, 21), torch.float32, device))
-    c = sea[2].fill_(7)
+    c = torch.full((90, 90), 7.0, device=device)[5:38, 5:26]
     kernel = matmul_grouped.kernel_for(a.dtype, a.device)
     kernel(
-        *(a, b, c[5:, 5:], 33, 21, 19, *a.stride(), *b.stride(), 90),
+        *(a, b, c, 33, 21, 19, *a.stride(), *b.stride(), 90),
         grid=lambda opt: (triton.cdiv(33, opt.TM) * triton.cdiv(21, opt.TN),),
     )
-    want = torch.full_like(c, 7)
-    want[5:38, 5:26] = a @ b
-    assert torch.equal(c, want)
+    assert torch.equal(c, a @ b)
+    assert_nothing_beside(c)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_special_numbers(device: str) -> None:
     """NaN and infinity stay in their row, whatever the padding of a ragged tile adds to it."""
     a, b = integers((35, 19), torch.float32, device), torch.ones(19, 35, device=device)
@@ -82,7 +59,6 @@ def test_special_numbers(device: str) -> None:
     assert torch.equal(matmul(a, b).nan_to_num(nan=99.0), (a @ b).nan_to_num(nan=99.0))
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_called_with_addresses(device: str) -> None:
     """The calls of 2021 passed `a.data_ptr()`; the constructor says which device that is."""
     a, b = integers((33, 20), torch.float32, device), integers((20, 17), torch.float32, device)

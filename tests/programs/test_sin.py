@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from bounds import SIGNIFICAND, bound
+from bounds import SIGNIFICAND, bound, on_each
 from sin import scaled_sin
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
-CASES = [
-    *(pytest.param("cpu", n) for n in (1, 5, 513)),
-    *(pytest.param("cuda", n, marks=pytest.mark.gpu) for n in (1, 1_000_003)),
-]
 
 
 def assert_near(got: torch.Tensor, want: torch.Tensor, scale: float) -> None:
@@ -21,7 +16,7 @@ def assert_near(got: torch.Tensor, want: torch.Tensor, scale: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(("device", "n"), CASES)
+@on_each("n", [1, 5, 513], [1, 1_000_003])
 def test_forward_and_backward(device: str, n: int, dtype: torch.dtype) -> None:
     x = (10 * torch.randn(n, device=device)).to(dtype).requires_grad_()
     dy = torch.randn(n, device=device).to(dtype)
@@ -33,7 +28,6 @@ def test_forward_and_backward(device: str, n: int, dtype: torch.dtype) -> None:
     assert_near(x.grad, -0.5 * dy.double() * exact.cos(), 0.5 * float(dy.abs().max()))
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_special_numbers(dtype: torch.dtype, device: str) -> None:
     x = torch.tensor([0.0, -0.0, float("nan"), float("inf"), -float("inf")], device=device)
@@ -57,7 +51,6 @@ def test_gradient_against_differences() -> None:
     assert torch.autograd.gradcheck(lambda t: scaled_sin(t, 2.0), (x,))
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_shape_is_kept(device: str) -> None:
     x = torch.randn(3, 5, 7, device=device)
     assert torch.allclose(scaled_sin(x, 2.0), 2 * x.sin(), rtol=0, atol=1e-6)

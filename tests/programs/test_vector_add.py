@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 import vector_add
-from bounds import assert_same_bits, assert_same_numbers
+from bounds import assert_nothing_beside, assert_same_bits, assert_same_numbers, at_sea, on_each
 
 import pytriton as triton
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 NAN, INF = float("nan"), float("inf")
 
 
@@ -25,7 +24,6 @@ def operands(n: int, dtype: torch.dtype, device: str) -> tuple[torch.Tensor, tor
     return x, y
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.parametrize("n", [1, 2, 32, 256])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32])
 def test_one_block(n: int, dtype: torch.dtype, device: str) -> None:
@@ -34,18 +32,10 @@ def test_one_block(n: int, dtype: torch.dtype, device: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
-@pytest.mark.parametrize("n", [1, 63, 200])
-def test_many_blocks(n: int, dtype: torch.dtype) -> None:
-    x, y = operands(n, dtype, "cpu")
-    assert_same_bits(vector_add.add(x, y, tile=64), x + y)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
-@pytest.mark.parametrize("n", [1, 1_000_003, 1 << 24])
-def test_many_blocks_gpu(n: int, dtype: torch.dtype) -> None:
-    x, y = operands(n, dtype, "cuda")
-    assert_same_bits(vector_add.add(x, y, tile=1024), x + y)
+@on_each("n", [1, 63, 200], [1, 1_000_003, 1 << 24])
+def test_many_blocks(n: int, dtype: torch.dtype, device: str) -> None:
+    x, y = operands(n, dtype, device)
+    assert_same_bits(vector_add.add(x, y, tile=64 if device == "cpu" else 1024), x + y)
 
 
 @pytest.mark.parametrize("tile", [1, 2, 1024])
@@ -54,14 +44,12 @@ def test_tile_sizes(tile: int) -> None:
     assert_same_bits(vector_add.add(x, y, tile=tile), x + y)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_tuned(device: str) -> None:
     x, y = operands(3001 if device == "cpu" else 10_000_019, torch.float32, device)
     assert_same_bits(vector_add.add_tuned(x, y), x + y)
     assert vector_add.many_blocks.best_config is not None
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_special_numbers(dtype: torch.dtype, device: str) -> None:
     special = [
@@ -80,7 +68,6 @@ def test_special_numbers(dtype: torch.dtype, device: str) -> None:
     assert_same_numbers(vector_add.add(x, y, tile=32), x + y)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap(dtype: torch.dtype, device: str) -> None:
     limits = torch.iinfo(dtype)
@@ -89,18 +76,14 @@ def test_integers_wrap(dtype: torch.dtype, device: str) -> None:
     assert_same_bits(vector_add.add(x, y, tile=4), x + y)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_nothing_outside_is_written(device: str) -> None:
     x, y = operands(100, torch.float32, device)
-    z = torch.full((160,), 7.0, device=device)
-    defines = {"TYPE": "float", "TILE": 64}
-    vector_add.many_blocks(z[20:], x, y, 100, grid=(2,), defines=defines)
-    assert torch.equal(z[20:120], x + y)
-    assert bool((z[:20] == 7).all())
-    assert bool((z[120:] == 7).all())
+    z = at_sea((100,), device)
+    vector_add.many_blocks(z, x, y, 100, grid=(2,), defines={"TYPE": "float", "TILE": 64})
+    assert torch.equal(z, x + y)
+    assert_nothing_beside(z)
 
 
-@pytest.mark.parametrize("device", ["cpu", GPU])
 def test_fewer_programs_than_blocks(device: str) -> None:
     """A grid is the user's word: one program does one tile."""
     x, y = operands(100, torch.float32, device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytriton.emit.python import Kernel
+from pytriton.emit.python import KernelFunction
 from pytriton.lang.tree.types import BOOL, TYPE_WORDS, PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import Binder
@@ -74,7 +74,7 @@ def handmade(
     head = "import triton\nimport triton.language as tl\n\n\n"
     return Translation(
         text=text if text.startswith("import") else head + text,
-        tree=Kernel("f", (), (), ()),
+        tree=KernelFunction("f", (), (), ()),
         kernel="f",
         function="f",
         kernels=("f",),

@@ -184,4 +184,4 @@ def standing_in(
     patch.setattr(CompiledKernel, "_init_handles", remembered)
     yield made
     for compiled in loaded:
-        compiled.module = None  # nobody is to unload it: the driver is gone
+        compiled.module = None  # it is not to be unloaded: the driver is gone

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy
 import pytest
 import torch
 
@@ -74,11 +75,6 @@ class TestChecksNow:
     def test_defines_may_come_with_the_call(self, text: str) -> None:
         pytriton.kernel(text)
 
-    def test_a_missing_define_is_named_at_the_call(self) -> None:
-        kernel = pytriton.kernel(FILL)
-        with pytest.raises(CompileError, match="TILE"):
-            kernel(torch.zeros(4), 4, grid=1, defines={"TYPE": "float", "VALUE": 1})
-
     def test_message_says_where_the_text_was_passed(self) -> None:
         with pytest.raises(ParseError) as caught:
             pytriton.kernel("__global__ void f(float* x) { *x = 1 }")
@@ -113,24 +109,11 @@ class TestAsking:
 
 
 class TestCalls:
-    def test_nothing_is_launched_when_refused(self) -> None:
-        x, z = torch.ones(4), torch.zeros(4)
-        with pytest.raises(LaunchError):
-            pytriton.kernel(ADD, {"TILE": 16})(z, x, x, 4.5, grid=1)
-        assert not z.any()
-
     def test_unmentioned_defines_are_silent(self) -> None:
         x, z = torch.ones(4), torch.zeros(4)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            pytriton.kernel(ADD, {"TILE": 4, "OTHER": 3})(z, x, x, 4, grid=1, defines={"MORE": "x"})
+        with warnings.catch_warnings(action="error"):
+            pytriton.kernel(ADD, {"TILE": 4, "OTHER": 3})(z, x, x, 4, grid=1, defines={"MORE": "x +"})
         assert torch.equal(z, x + x)
-
-    @pytest.mark.parametrize("grid", [0, (0,), (3, 0), (1, 1, 0), lambda opt: (0,)])
-    def test_zero_in_the_grid(self, grid: Any) -> None:
-        z = torch.zeros(4)
-        assert pytriton.kernel(ADD, {"TILE": 4})(z, z + 1, z, 4, grid=grid) is None
-        assert not z.any()
 
     def test_zero_in_the_grid_of_a_sweep(self) -> None:
         kernel = pytriton.kernel(ADD, {"TILE": [4, 8]})
@@ -157,10 +140,10 @@ class TestCalls:
         monkeypatch.setattr(errors, "_told", set())
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as seen:
             kernel(x, x, x, 4, grid=1)
             kernel(x, x, x, 4, grid=1)
+            pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")(x, 4, grid=1)
         assert [(str(w.message)[:40], w.filename) for w in seen] == [
             ("pytriton runs kernels on CPU tensors wit", __file__)
         ]
@@ -171,8 +154,7 @@ class TestWarnings:
 
     def test_of_the_translator_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(errors, "_told", set())
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as seen:
             for _ in range(2):
                 pytriton.kernel(self.TEXT, name="f.c")
         assert [str(w.message).split("\n")[0][:17] for w in seen] == ["f.c:1:39: warning"]
@@ -195,6 +177,7 @@ class TestSweepOnCpu:
         assert calls == [16]
         dropped = Config({"TILE": -1}, 2)
         assert "TC306" in str(kernel.timings[dropped])
+        assert not any(isinstance(time, float) for time in kernel.timings.values())
 
     def test_none_left(self) -> None:
         with pytest.raises(TuneError) as caught:
@@ -226,24 +209,15 @@ class TestSweepOnCpu:
 
 
 class TestBench:
-    def test_effect_of_one_launch(self) -> None:
+    @pytest.mark.parametrize("bench", [3, True, numpy.int64(3)])
+    def test_effect_of_one_launch(self, bench: Any) -> None:
         kernel = pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")
         z = torch.ones(4)
-        time = kernel(z, 4, grid=1, bench=3)
+        time = kernel(z, 4, grid=1, bench=bench)
         assert type(time) is int
         assert time >= 1
         assert torch.equal(z, torch.full((4,), 2.0))
         assert bench_registry[z] == time
-
-    def test_a_bool_counts(self) -> None:
-        assert pytriton.kernel(ADD, {"TILE": 4})(*[torch.ones(4)] * 3, 4, grid=1, bench=True)
-        assert pytriton.kernel(ADD, {"TILE": 4})(*[torch.ones(4)] * 3, 4, grid=1, bench=False) is None
-
-    def test_output_names(self) -> None:
-        x, y, z = torch.ones(4), torch.ones(4), torch.ones(4)
-        time = pytriton.kernel(ADD, ["x"])(z, x, y, 4, (1,), TILE=4, bench=1)
-        assert bench_registry[x] == time
-        assert z not in bench_registry
 
     def test_through_an_address(self) -> None:
         """The extent of what it writes is unknown, so it is launched once."""
@@ -293,7 +267,7 @@ class TestHeuristics:
 
         def even(args: dict[str, Any]) -> bool:
             seen.append(args["TILE"])
-            return True
+            return args["z"].numel() == 1
 
         kernel = pytriton.kernel(EVEN, {"TILE": [4, 8]}, heuristics={"EVEN": even})
         kernel(torch.zeros(1), 8, grid=1)
@@ -332,7 +306,7 @@ class TestIdDict:
         table[torch.zeros(2)] = 1
         gc.collect()
         assert len(table) == 0
-        assert not table._entries
+        assert not table.data
 
 
 def test_a_translation_that_triton_refuses(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import triton
 
 import pytriton
 from pytriton.__main__ import main
+from tests.processes import python
 
 ADD = """
 __global__ void add(float* z, float* x, float* y, int n) {
@@ -195,8 +195,7 @@ class TestRoundedDownGrids:
     )
 
     def said(self, kernel: pytriton.Kernel, *arguments: Any, grid: int) -> list[str]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             kernel(*arguments, grid=grid)
         return [str(warning.message) for warning in caught if "TC556" in str(warning.message)]
 
@@ -294,8 +293,7 @@ def test_without_triton(tmp_path: Path) -> None:
         "try: pytriton.kernel\n"
         "except ImportError as error: print(error, error.__context__)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == (
+    assert python("-c", program).stdout == (
         "True\npytriton.kernel needs triton, which is not installed; pytriton.translate needs neither torch nor "
         "triton (Triton exists for Linux: https://triton-lang.org) None\n"
     )

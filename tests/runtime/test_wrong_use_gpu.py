@@ -5,9 +5,7 @@ What poisons the CUDA context happens in a process of its own.
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,9 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
+from tests.processes import python
 from tests.runtime.kernels import ADD, greedy
 from tests.together import in_threads
-from tests.work import PATIENCE
 
 pytestmark = pytest.mark.gpu
 
@@ -38,20 +36,11 @@ def added(kernel: Any, device: str = "cuda") -> None:
     assert torch.equal(z, x + y)
 
 
-def run(program: str, tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own, from the repository's root."""
     path = tmp_path / "program.py"
     path.write_text(program)
-    root = Path(__file__).parents[2]
-    paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, str(path), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONPATH": paths},
-        cwd=root,
-    )
+    return python(path)
 
 
 class TestHuge:
@@ -111,34 +100,6 @@ class TestGrids:
         z = torch.zeros(1, dtype=torch.int32, device="cuda")
         pytriton.kernel(COUNT)(z, grid=sizes)
         assert z.item() == int(torch.tensor(sizes).prod())
-
-    @pytest.mark.parametrize(
-        ("sizes", "axis", "largest"),
-        [
-            ((1, 65536), 1, 65535),
-            ((1, 1, 65536), 2, 65535),
-            ((1, 1 << 20), 1, 65535),
-            ((1 << 31,), 0, 2**31 - 1),
-            ((0, 65536), 1, 65535),
-            ((-1,), 0, 2**31 - 1),
-            ((0, -1), 1, 65535),
-        ],
-    )
-    def test_refused_before_the_launch(self, sizes: tuple[int, ...], axis: int, largest: int) -> None:
-        kernel = pytriton.kernel(COUNT)
-        z = torch.zeros(1, dtype=torch.int32, device="cuda")
-        kernel(z, grid=1)
-        with pytest.raises(LaunchError) as caught:
-            kernel(z, grid=sizes)
-        assert f"but axis {axis} takes 0 to {largest} [TC512]" in str(caught.value)
-        kernel(z, grid=1)
-        assert z.item() == 2
-
-    @pytest.mark.parametrize("sizes", [(0,), (5, 0), (5, 5, 0), (0, 65535)])
-    def test_zero_launches_nothing(self, sizes: tuple[int, ...]) -> None:
-        z = torch.zeros(1, dtype=torch.int32, device="cuda")
-        assert pytriton.kernel(COUNT)(z, grid=sizes) is None
-        assert z.item() == 0
 
     def test_the_longest_axis(self) -> None:
         """2^31 - 1 programs, of which all but 100 leave at once."""
@@ -294,30 +255,6 @@ def test_threads_with_streams() -> None:
                     assert torch.equal(z, x + y)
 
     in_threads(work, range(8))
-
-
-def test_memory_that_is_freed_and_used_again() -> None:
-    """The same address holds tensors of other sizes and dtypes in turn."""
-    kernels = {
-        dtype: pytriton.kernel(ADD.replace("float", name), {"TILE": 128})
-        for dtype, name in (
-            (torch.float32, "float"),
-            (torch.float16, "half"),
-            (torch.int32, "int"),
-            (torch.float64, "double"),
-        )
-    }
-    addresses = set()
-    for turn in range(40):
-        dtype = list(kernels)[turn % 4]
-        n = 500 + turn
-        x = torch.ones(n, device="cuda").to(dtype)
-        z = torch.zeros_like(x)
-        addresses.add(z.data_ptr())
-        kernels[dtype](z, x, x, n, grid=lambda opt, n=n: (pytriton.cdiv(n, opt.TILE),))
-        assert bool((z == 2).all())
-        del x, z
-    assert len(addresses) < 40
 
 
 def test_zero_size_tensors() -> None:

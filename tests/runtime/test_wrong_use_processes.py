@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -21,11 +20,11 @@ import torch
 import pytriton
 from pytriton.runtime import locks
 from pytriton.runtime.locks import Lock, compiling, interpreting
+from tests.processes import python
 from tests.runtime.kernels import ADD
 from tests.together import held, in_threads
 from tests.work import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 N = 50
 
 
@@ -36,8 +35,7 @@ def grid(opt: Any) -> tuple[int]:
 def added(kernel: Any, defines: dict[str, Any] | None = None) -> bool:
     x, y = torch.randn(N), torch.randn(N)
     z = torch.full((N,), torch.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         kernel(z, x, y, N, grid=grid, defines=defines)
     return torch.equal(z, x + y)
 
@@ -66,13 +64,7 @@ def in_a_child(work: Callable[[], bool]) -> None:
 def run(program: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     path = tmp_path / "program.py"
     path.write_text(program)
-    return subprocess.run(
-        [sys.executable, "-W", "ignore:pytriton runs", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTRITON_CACHE_DIR": str(tmp_path / "cache")},
-    )
+    return python("-W", "ignore:pytriton runs", path, PYTRITON_CACHE_DIR=str(tmp_path / "cache"))
 
 
 class TestThreads:

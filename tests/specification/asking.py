@@ -24,22 +24,9 @@ import pytest
 import torch
 
 import pytriton
+from tests.conversions.c_types import TORCH
 
-DTYPES = {
-    "bool": torch.bool,
-    "char": torch.int8,
-    "unsigned char": torch.uint8,
-    "short": torch.int16,
-    "unsigned short": torch.uint16,
-    "int": torch.int32,
-    "unsigned": torch.uint32,
-    "long": torch.int64,
-    "unsigned long": torch.uint64,
-    "half": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float": torch.float32,
-    "double": torch.float64,
-}
+DTYPES = {word.replace("unsigned int", "unsigned"): dtype for word, dtype in TORCH.items()}
 WORDS = {dtype: word for word, dtype in DTYPES.items()}
 
 nan, inf = math.nan, math.inf
@@ -161,9 +148,8 @@ def row(says: str, type_: str, piece: str, want: Any, **given: Any) -> Row:
 
 
 def run(text: str, *arguments: Any, grid: Any = 1, strict: bool = False, **keywords: Any) -> Any:
-    """Launches a text; the notice that the interpreter runs it is no news here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Launches a source, without the notice that the interpreter runs it."""
+    with warnings.catch_warnings(action="ignore"):
         kernel = pytriton.kernel(text, strict_literals=strict)
         return kernel(*arguments, grid=grid if isinstance(grid, tuple) else (grid,), **keywords)
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from tests.conversions import c_types
+from tests.fuzz.c import Number, binary, converted
 from tests.specification.asking import DTYPES, Row, inf, nan, ptx, refused, row, run, same
 
 # ---------------------------------------------------------------- matrix product
@@ -113,49 +115,25 @@ def test_products_in_machine_code() -> None:
 
 # ---------------------------------------------------------------- conversions
 
-SCALARS = {
-    "bool": np.bool_, "char": np.int8, "unsigned char": np.uint8, "short": np.int16, "unsigned short": np.uint16,
-    "int": np.int32, "unsigned": np.uint32, "long": np.int64, "unsigned long": np.uint64, "half": np.float16,
-    "float": np.float32, "double": np.float64,
-}  # fmt: skip
-RANK = list(SCALARS)
+KINDS = [kind for kind in c_types.TYPES if kind is not c_types.BFLOAT16]
 
 
-def common(left: str, right: str) -> str:
-    """Integer promotion, then the higher rank; unsigned wins at equal width; any float beats any integer."""
-    promoted = [x if RANK.index(x) > RANK.index("short") + 1 else "int" for x in (left, right)]
-    return max(promoted, key=RANK.index)
-
-
-def wrapped(value: int, type_: str) -> int:
-    bits = np.dtype(SCALARS[type_]).itemsize * 8
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if "unsigned" not in type_ and value >> (bits - 1) else value
-
-
-@pytest.mark.parametrize("left", RANK)
-def test_usual_arithmetic_conversions(left: str) -> None:
+@pytest.mark.parametrize("left", KINDS, ids=str)
+def test_usual_arithmetic_conversions(left: c_types.CType) -> None:
     """x - y of small numbers shows width and sign, x < y whether unsigned won, x / 2 how a type divides."""
-    x = SCALARS[left]({"b": 0, "i": -1, "u": 200, "f": -2.5}[np.dtype(SCALARS[left]).kind])
-    halved = common(left, "int")
-    types = [common(left, right) for right in RANK]
-    outs = [torch.zeros(1, dtype=DTYPES[type_]) for type_ in [*types, halved, *["bool"] * len(RANK)]]
-    named = [f"{type_}* d{at}" for at, type_ in enumerate([*types, halved, *["bool"] * len(RANK)])]
-    given = [f"{right} y{at}" for at, right in enumerate(RANK)]
-    body = [f"*d{at} = x - y{at}; *d{at + len(RANK) + 1} = x < y{at};" for at in range(len(RANK))]
-    text = f"void f({', '.join([*named, f'{left} x', *given])}) {{ {' '.join(body)} *d{len(RANK)} = x / 2; }}"
-    run(text, *outs, x, *(SCALARS[right](3) for right in RANK))
-
-    def as_c(value: float | int, type_: str) -> float | int:
-        floats = np.dtype(SCALARS[type_]).kind == "f"
-        return float(SCALARS[type_](value)) if floats else wrapped(int(value), type_)
-
-    for at, (right, type_) in enumerate(zip(RANK, types, strict=True)):
-        first, second = as_c(x, type_), as_c(SCALARS[right](3), type_)
-        assert outs[at].item() == as_c(first - second, type_), right
-        assert outs[at + len(RANK) + 1].item() == (first < second), right
-    number = as_c(x, halved)
-    assert outs[len(RANK)].item() == (number / 2 if isinstance(number, float) else int(number / 2))
+    x = Number(left, {"b": 0, "i": -1, "u": 200, "f": -2.5}[left.kind])
+    three = [converted(Number(c_types.INT, 3), right) for right in KINDS]
+    asked = [(sign, f"y{at}", y) for sign in "-<" for at, y in enumerate(three)]
+    asked.append(("/", "2", Number(c_types.INT, 2)))
+    wanted = [binary(sign, x, y) for sign, _, y in asked]
+    pointers = [f"{value.type.word}* d{at}" for at, value in enumerate(wanted)]
+    given = [f"{right} y{at}" for at, right in enumerate(KINDS)]
+    body = " ".join(f"*d{at} = x {sign} {name};" for at, (sign, name, _) in enumerate(asked))
+    outs = [torch.zeros(1, dtype=c_types.TORCH[value.type.word]) for value in wanted]
+    run(f"void f({', '.join([*pointers, f'{left} x', *given])}) {{ {body} }}", *outs,
+        *(bool(one.value) if one.type.kind == "b" else one.value for one in (x, *three)))  # fmt: skip
+    got = [out.item() for out in outs]
+    assert [value.value for value in wanted] == got, asked
 
 
 ROWS = [

@@ -1,4 +1,7 @@
-"""Sections 6 and 7: built-in functions, atomics and locks, constant buffers, constants."""
+"""Sections 6 and 7: built-in functions, atomics and locks, constants.
+
+Functions of every type are in conversions/test_functions.py, constant buffers in runtime/launch/test_constants.py.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-import pytriton
 from tests.specification.asking import DTYPES, Row, inf, nan, ptx, refused, row, run, same
-
-X = np.array([0.5, 2.0, 1.0, 3.25], np.float32)
-
-FUNCTIONS = {
-    "exp": np.exp, "log": np.log, "sqrtf": np.sqrt, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
-    "erf": np.vectorize(math.erf), "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "log2": np.log2, "exp2": np.exp2,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_float_for_float_double_for_double(name: str) -> None:
-    want = FUNCTIONS[name](X.astype(np.float64))
-    row("", "double[4]", f"{name}(x)", want, x=X, tolerance=3e-7).hold()
-    got = row("", "double[4]", f"{name}(x)", want, x=X.astype(np.float64), tolerance=1e-14)
-    got.hold()
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_everything_else_is_converted_first_and_not_rounded_back(name: str) -> None:
-    """0.3 is no number of half, so f(x) would show a rounding; an integer gives a fraction."""
-    half = np.array([0.3, 1.7, 2.2, 0.9], np.float16)
-    want = FUNCTIONS[name](half.astype(np.float64))
-    row("", "float[4]", f"{name}(x)", want, x=half, tolerance=1e-6).hold()
-    same(row("", "float", f"{name}(x)", 0, x=3).value(), [FUNCTIONS[name](np.float64(3))], 1e-6)
-    bfloat16 = torch.tensor([1.5, 0.75]).bfloat16()
-    row(
-        "", "float[2]", f"{name}(x)", FUNCTIONS[name](np.array([1.5, 0.75])), x=bfloat16, tolerance=1e-6
-    ).hold()
-
 
 ROWS = [
     row("program ids", "int", "get_program_id(0) * 10 + get_num_programs(0)", [3, 13, 23], programs=3),
@@ -291,53 +263,3 @@ def test_debug_barrier() -> None:
     text = "void f(float* X) { *X = 1; __debug_barrier(); *X = 2; }"
     assert ptx(text).count("bar.sync") == 1
     assert "bar.sync" not in ptx(text.replace("__debug_barrier();", ""))
-
-
-# ---------------------------------------------------------------- constant buffers
-
-
-class TestConstantBuffers:
-    TEXT = """
-    char __constant__* tab = calloc(16);
-    void f(int* out) { int* t = (int*)tab; *(out + 0 ... 4) = *(t + 0 ... 4); }
-    void g(int* out) { int* t = tab; *out = *(t + 1) * 2; }
-    """
-
-    def test_zero_until_set(self) -> None:
-        out = torch.ones(4, dtype=torch.int32)
-        kernel = pytriton.kernel(self.TEXT)
-        kernel(out, grid=(1,))
-        same(out, [0] * 4)
-
-    def test_bytes_are_copied_and_the_rest_stays(self) -> None:
-        out = torch.ones(4, dtype=torch.int32)
-        kernel = pytriton.kernel(self.TEXT)
-        kernel.set_constant("tab", np.array([-7, 1 << 30], np.int32))
-        kernel(out, grid=(1,))
-        same(out, [-7, 1 << 30, 0, 0])
-        kernel.set_constant("tab", torch.tensor([5], dtype=torch.int64))
-        kernel(out, grid=(1,))
-        same(out, [5, 0, 0, 0])
-
-    def test_longer_is_refused(self) -> None:
-        kernel = pytriton.kernel(self.TEXT)
-        with pytest.raises(pytriton.PytritonError, match="tab"):
-            kernel.set_constant("tab", np.zeros(5, np.int32))
-        with pytest.raises(pytriton.PytritonError, match="tap"):
-            kernel.set_constant("tap", np.zeros(1, np.int32))
-
-    def test_one_per_kernel_object(self) -> None:
-        out, other = torch.ones(4, dtype=torch.int32), torch.ones(4, dtype=torch.int32)
-        first, second = pytriton.kernel(self.TEXT), pytriton.kernel(self.TEXT)
-        first.set_constant("tab", np.array([3, 4], np.int32))
-        first(out, grid=(1,))
-        second(other, grid=(1,))
-        same(out, [3, 4, 0, 0])
-        same(other, [0] * 4)
-
-    def test_usable_in_every_kernel_of_the_text(self) -> None:
-        out = torch.zeros(1, dtype=torch.int32)
-        kernel = pytriton.kernel(self.TEXT, kernel="g")
-        kernel.set_constant("cpu", "tab", np.array([3, 21], np.int32))
-        kernel(out, grid=(1,))
-        same(out, [42])

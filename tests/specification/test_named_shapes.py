@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import pytriton
-from tests.specification.asking import Row, inf, nan, ptx, row, run, same
+from tests.specification.asking import DTYPES, Row, inf, nan, ptx, row, run, same
 
 RNG = np.random.default_rng(3)
 
@@ -280,11 +280,9 @@ def test_products_of_loads_of_every_type(type_: str, form: str) -> None:
       *(C + m[:, newaxis] * 8 + n[newaxis, :]) = {form};
     }}"""
     result = {"double": "double", "char": "int"}.get(type_, "float")
-    dtype = {"half": torch.float16, "bfloat16": torch.bfloat16, "float": torch.float32, "double": torch.float64,
-             "char": torch.int8}[type_]  # fmt: skip
     a, b = torch.randint(-4, 5, (4, 2)), torch.randint(-4, 5, (2, 8))
-    c = torch.zeros(4, 8, dtype={"float": torch.float32, "double": torch.float64, "int": torch.int32}[result])
-    run(text, a.to(dtype), b.to(dtype), c, defines={"TYPE": type_, "OUT": result})
+    c = torch.zeros(4, 8, dtype=DTYPES[result])
+    run(text, a.to(DTYPES[type_]), b.to(DTYPES[type_]), c, defines={"TYPE": type_, "OUT": result})
     same(c, a @ b)
 
 

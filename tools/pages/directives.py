@@ -15,6 +15,7 @@ import os
 import shlex
 import textwrap
 import tomllib
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -88,9 +89,13 @@ class Cases(Directive):
     def run(self) -> list[nodes.Node]:
         found: list[nodes.Node] = []
         for folder in sorted(path.parent for path in CASES.glob("*/kernel.c")):
-            idea = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8")).get("idea", "")
-            python = body_of((folder / "expected.py").read_text(encoding="utf-8"))
+            case = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
+            idea = case.get("idea", "")
             text = (folder / "kernel.c").read_text(encoding="utf-8")
+            options = {key: case[key] for key in ("kernel", "strict_literals", "fast_math") if key in case}
+            with warnings.catch_warnings(action="ignore"):
+                kernel = pytriton.kernel((folder / "kernel.c").read_bytes(), **options)
+                python = body_of(kernel.translation(case.get("defines")).text)
             found += [
                 html(f'<h3 id="{folder.name.replace("_", "-")}">{folder.name}</h3>'),
                 nodes.paragraph(idea, idea),

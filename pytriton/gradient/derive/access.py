@@ -1,6 +1,6 @@
 """Which elements a launch touches: is each read, or stored, once?
 
-At a launch all integers are known, so addresses are looked at in numbers. An offset is *affine*: a constant
+At a launch all integers are known, so addresses are computed. An offset is *affine*: a constant
 and multiples of the places in a block, the program ids and the iterations of loops, each of which runs from 0
 to a known end. Offsets differ for different places, programs and iterations where, taken by growing step,
 each step is larger than the range of all before it, as digits are. Masks make ranges smaller: under ``rn <
@@ -486,13 +486,10 @@ class Accesses:
 
 
 def _whole(expr: Expr) -> bool:
+    """Whether an integer does not wrap below 0; of unsigned ones, constants."""
     element = element_of(expr.type)
-    return (isinstance(element, ScalarType) and element.kind == "int") or _unsigned_sum(expr)
-
-
-def _unsigned_sum(expr: Expr) -> bool:
-    """Unsigned integers may wrap below 0: only plain ones count as what they are."""
-    return isinstance(expr, Literal | Constexpr)
+    signed = isinstance(element, ScalarType) and element.kind == "int"
+    return signed or isinstance(expr, Literal | Constexpr)
 
 
 def _lined_up(affine: Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> Affine:

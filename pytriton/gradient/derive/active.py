@@ -1,8 +1,8 @@
-"""What depends on an input, and where pointers point: questions about a graph.
+"""Activity and pointer analysis of a graph.
 
 A value is *active* if a floating input reaches it by operations with a derivative: not through comparisons,
-integers, ``floor`` or ``ceil``. The *roots* of a pointer are the parameters that it is computed from; None stands
-for memory that holds pointers.
+integers, ``floor`` or ``ceil``. The *roots* of a pointer are the parameters that it is computed from; None is
+memory that holds pointers.
 
 The largest element of a row that is subtracted so that nothing overflows cancels out of a softmax. So nothing
 flows through it: ``_Shift`` adds d to it, and follows what becomes ``value + a * d``, and what
@@ -79,7 +79,7 @@ def expressions_of(item: Item) -> Iterator[Expr]:
 
 
 class Flow:
-    """Of one graph. ``inputs``: the parameters whose gradients are asked for; ``outputs``: by those of which."""
+    """Of one graph. ``inputs``: the parameters whose gradients are derived; ``outputs``: those with cotangents."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class Flow:
         return {root for root in roots if root is not None}
 
     def programs(self) -> set[int]:
-        """The axes along which the kernel asks for its program id."""
+        """The axes along which the kernel reads its program id."""
         axes: set[int] = set()
         for node in (node for expr in self.expressions() for node in walk(expr)):
             if isinstance(node, Call) and node.function == "program_id":
@@ -240,7 +240,7 @@ class _Shift:
 
     def __init__(self, shifted: Collection[Expr]) -> None:
         self.shifted = shifted
-        # 1.442695 stands for 1 / ln 2: to as many digits as the type has
+        # 1.442695 is 1 / ln 2: to as many digits as the type has
         self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6
         self.written: dict[Write, _Growth | None] = {}
         self._grown: dict[Symbol, _Growth | None] = {}

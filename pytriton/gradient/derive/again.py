@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pytriton.frozen import replace
-from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
-from pytriton.gradient.derive.formula import Formula, Words
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
@@ -48,7 +47,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.unparse import ADDED, element, is_implicit
+from pytriton.lang.tree.unparse import ADDED, Words, element, is_implicit
 from pytriton.lang.tree.walk import with_children
 from pytriton.source import Span
 
@@ -62,7 +61,7 @@ class Level:
     parent: Level | None
     lines: list[Statement] = field(default_factory=list)
     symbols: dict[Symbol, Symbol] = field(default_factory=dict)
-    values: dict[Expr, Formula] = field(default_factory=dict)
+    values: dict[Expr, Expr] = field(default_factory=dict)
     about: Span | None = None
 
 
@@ -78,19 +77,18 @@ class Again:
         inputs: Collection[Symbol],
         wide: Collection[Symbol],
         outputs: Iterable[Symbol],
-        types: Mapping[str, str],
+        words: Words,
     ) -> None:
         self.flow = flow
         self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
         self.level = Level(None)
         self.top = self.level
-        parameters = list(parameters)
-        self.words = Words(types, parameters)
+        self.words = words
         self._twins: dict[Symbol, Symbol] = {}
         self._words: dict[Symbol, str] = {}
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
-        self.held: Mapping[Symbol, Expr] = {}  # variables that are read from outputs, with their pointers
+        self.saved: Mapping[Symbol, Expr] = {}  # variables that are read from outputs, with their pointers
         self._repeated: dict[Loop, tuple[For, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Symbol] = {}  # as variables here
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
@@ -106,14 +104,11 @@ class Again:
     def new(self, hint: str, type_: Type, word: str = "", *, scratch: bool = False) -> Symbol:
         """A variable that nothing declares as yet; ``scratch``: a pointer to what only its loads need."""
         assert isinstance(type_, ScalarType | PointerType | BlockType)
-        return Symbol(hint, type_, ADDED, declaration=word, noalias=scratch)
+        return Symbol(hint, type_, ADDED, word=word, noalias=scratch)
 
     def declare(self, symbol: Symbol, word: str = "") -> Symbol:
         """A variable for a symbol, in this block."""
-        element = element_of(symbol.type)
-        while isinstance(element, PointerType):
-            element = element.element
-        word = self._words[symbol] = word or self.words.word(element)
+        word = self._words[symbol] = word or self.words.word(symbol.target)
         variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
         return variable
 
@@ -135,10 +130,10 @@ class Again:
         """A parameter that the forward has not."""
         self.parameters[symbol] = self.top.symbols[symbol] = self.new(symbol.name, symbol.type)
 
-    def program(self) -> Formula:
-        """The number of a program among all; a variable that stands before all else."""
+    def program(self) -> Expr:
+        """The number of a program among all; a variable declared before all else."""
         if self._program is None:
-            number: Formula | None = None
+            number: Expr | None = None
             many = f.number(1)
             for axis in sorted(self.flow.programs()):
                 own = f.multiply(many, f.call("get_program_id", LONG, f.number(axis)))
@@ -164,15 +159,14 @@ class Again:
         self.level = outer
         return lines
 
-    def load(self, symbol: Symbol, pointer: Formula, above: tuple[str, ...] = ()) -> None:
+    def load(self, symbol: Symbol, pointer: Expr, above: tuple[str, ...] = ()) -> None:
         """A variable, read from memory."""
         variable = self.declare(symbol, self._words.get(symbol, ""))
-        value = f.load(pointer).of(element_of(symbol.type), shape_of(symbol.type))
-        self.emit(f.declare(variable, value, Comments(above)))
+        self.emit(f.declare(variable, f.load(pointer), Comments(above)))
 
     def _read(self, symbol: Symbol) -> None:
         """A variable, from the output that holds it."""
-        self.load(symbol, self._spell(self.held[symbol]), ("as the forward left it",))
+        self.load(symbol, self._spell(self.saved[symbol]), ("as the forward left it",))
 
     def emit(self, statement: Statement) -> Statement:
         """Write a statement; one of an adjoint is where the forward's statement is."""
@@ -181,7 +175,7 @@ class Again:
         self.level.lines.append(statement)
         return statement
 
-    def _known(self, expr: Expr) -> Formula | None:
+    def _known(self, expr: Expr) -> Expr | None:
         level: Level | None = self.level
         while level is not None:
             if expr in level.values:
@@ -189,7 +183,7 @@ class Again:
             level = level.parent
         return None
 
-    def _spell(self, expr: Expr, *, exact: bool = False) -> Formula:
+    def _spell(self, expr: Expr, *, exact: bool = False) -> Expr:
         """An expression of the forward, over the variables here; ``exact``: with a conversion that C would make
         only where it stood.
         """
@@ -207,15 +201,15 @@ class Again:
             assert isinstance(own, ScalarType)
             if not is_implicit(expr) or (exact and not f.is_harmless(expr)):
                 return f.cast(inner, own)
-            operand = inner.expr if inner.expr.span == expr.span else replace(inner.expr, span=expr.span)
-            return Formula(replace(expr, operand=operand, type=with_element(own, inner.shape)))
-        return Formula(self._now(expr))
+            operand = inner if inner.span == expr.span else replace(inner, span=expr.span)
+            return replace(expr, operand=operand, type=with_element(own, f.shape(inner)))
+        return self._now(expr)
 
     def _now(self, expr: Expr) -> Expr:
         """The same over the variables here; what has a name already is that, at the same place."""
         known = self._known(expr)
         if known is not None:
-            return replace(known.expr, span=expr.span)
+            return replace(known, span=expr.span)
         if isinstance(expr, Name):
             return (
                 expr if expr.symbol.value is not None else replace(expr, symbol=self.symbol_of(expr.symbol))
@@ -280,7 +274,7 @@ class Again:
     def define(self, item: Define) -> None:
         """A definition."""
         word = self._words.get(item.symbol) or self._word(item.symbol)
-        if item.symbol in self.held:
+        if item.symbol in self.saved:
             self._words[item.symbol] = word
             self._read(item.symbol)
             if item.value is not None:
@@ -293,7 +287,7 @@ class Again:
             lines.append((twin, None if item.value is None else self._spell(self._twinned(item.value))))
             alike = element_of(twin.type) == element_of(item.symbol.type)
             summed = self._root(Name(item.symbol.span, item.symbol.type, item.symbol)) in self.wide
-            exact = self.wide_word(word, _pointed(item.symbol)) if summed else word
+            exact = self.wide_word(word, item.symbol.target) if summed else word
             self._words[twin] = exact if alike else ""
         for symbol, formula in lines:
             own, comments = symbol is item.symbol, item.statement.comments
@@ -320,7 +314,7 @@ class Again:
         pointer = isinstance(element_of(symbol.type), PointerType)
         return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
 
-    def name_of(self, symbol: Symbol) -> Formula:
+    def name_of(self, symbol: Symbol) -> Expr:
         """A symbol of the forward, by its name here."""
         return f.named(self.symbol_of(symbol))
 
@@ -370,7 +364,7 @@ class Again:
         assert isinstance(repeat, For)
         self._repeated[loop] = repeat, inner
         for each in loop.carried:
-            if each.after in self.held:
+            if each.after in self.saved:
                 self._words[each.after] = self._words[each.inside]
                 self._read(each.after)
 
@@ -394,13 +388,7 @@ class Again:
             blocks.append(self.level.lines)
         self.level = outer
         then, otherwise = map(tuple, blocks)
-        self.emit(If(ADDED, condition.expr, then, otherwise, Comments(branch.statement.comments.above)))
-
-
-def _pointed(symbol: Symbol) -> object:
-    """What a pointer, or a block of them, points to."""
-    element = element_of(symbol.type)
-    return element.element if isinstance(element, PointerType) else element
+        self.emit(If(ADDED, condition, then, otherwise, Comments(branch.statement.comments.above)))
 
 
 def _exact(expr: Cast) -> bool:

@@ -1,15 +1,15 @@
 """The passes of a backward -> its text: kernels in launch order.
 
-The passes are planned, each is made a kernel (kernel.py), and kernels that add up parts of sums follow them.
+The passes are planned, each is made a kernel (assemble.py), and kernels that add up parts of sums follow them.
 
 A launch knows its integers, a text does not. So what is printed takes an input to be read once if there are
 ordinary sizes for which it is; ``pytriton.gradient`` looks again at each launch.
 
-The ``#if`` of the forward stay in what is printed. Each arm is derived by itself: the forward with ``#if 1`` or
-``#if 0`` in place of a condition. What the texts have in common stands once, and the rest below the condition
-again. That is done for flags: names that the text asks for in ``#if`` and uses nowhere else, so that an arm cannot
-depend on their value. A text that defines such a name, or chains conditions with ``#elif``, or has an arm without a
-derivative is derived for the given defines alone.
+The ``#if`` of the forward are kept in what is printed. The forward is derived with each flag defined and undefined
+(or 1 and 0). What the texts have in common is printed once, the differences below the condition. That is done for
+flags: names that the source tests in ``#if`` and uses nowhere else, so that an arm cannot depend on their value. A
+source that defines such a name, or chains conditions with ``#elif``, or has an arm without a derivative is derived
+for the given defines alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
@@ -26,12 +25,12 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.assemble import Derived, Unwalkable, derived_kernel, every_loop
+from pytriton.gradient.derive.backward_passes import BackwardPass, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import refuse
-from pytriton.gradient.derive.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
-from pytriton.gradient.derive.plan import Pass, added, cost, planned
-from pytriton.lang.preprocess.directives import preprocess
-from pytriton.lang.tokens import decode
+from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
+from pytriton.lang.tokens import decode, scan
 from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType
 from pytriton.lang.tree.walk import walk
@@ -40,7 +39,7 @@ from pytriton.source import Source
 
 SUFFIX: Final = "_backward"
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
-TYPICAL_GRID: Final = 3  # programs along each axis that the text asks for
+TYPICAL_GRID: Final = 3  # programs along each axis that the source uses
 
 Point = tuple[Forward, Accesses, Sequence[int]]
 
@@ -67,7 +66,9 @@ class Backward:
         return "\n".join([*texts, *dict(self.sums.values()).values()])
 
 
-def backward(points: Sequence[Point], whole: Collection[str]) -> tuple[tuple[Pass, ...], list[Backward]]:
+def backward(
+    points: Sequence[Point], whole: Collection[str]
+) -> tuple[tuple[BackwardPass, ...], list[Backward]]:
     """The passes for a launch, and the backward of each point of its sweep; ``whole``: inputs that are dense."""
     while True:
         never = {number for forward, _, _ in points for number in forward.never}
@@ -78,16 +79,16 @@ def backward(points: Sequence[Point], whole: Collection[str]) -> tuple[tuple[Pas
             points[0][0].never.update(reason.loads)
 
 
-def usual(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
+def usual(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
     """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
     key = "usual", forward.checkpoints
     if key not in forward.made:
         forward.made[key] = _best(forward)
-    found: tuple[tuple[Pass, ...], Backward] = forward.made[key]
+    found: tuple[tuple[BackwardPass, ...], Backward] = forward.made[key]
     return found
 
 
-def _best(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
+def _best(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
     launches = [_ordinary(forward, sizes) for sizes in TYPICAL_SIZES]
     for symbol, (accesses, _) in itertools.product(forward.outputs, launches):
         writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
@@ -165,7 +166,7 @@ def derived_text(
     checkpoints: bool = False,
     scratch_bytes: int | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """The text, and what is to be said about it: inputs that have no gradient. Raises CompileError.
+    """The source, and warnings: inputs that have no gradient. Raises CompileError.
 
     ``scratch_bytes``: where an ordinary launch would keep more than these, ``checkpoints`` are kept.
     """
@@ -193,23 +194,7 @@ def _kept_bytes(forward: Forward) -> int:
     return most
 
 
-def kept_text(
-    forward: Forward,
-    source: Source,
-    inputs: Collection[str] | None = None,
-    outputs: Collection[str] | None = None,
-) -> str:
-    """The text for ordinary launches, with the ``#if`` of the source where all arms derive."""
-
-    def derive(text: str) -> str:
-        other = Source(text, source.name, source.origin)
-        how = forward.reads_outputs, forward.checkpoints
-        return usual(derivable(other, forward.defines, forward.settings, inputs, outputs, *how))[1].text
-
-    return with_arms(source.text, forward.defines, usual(forward)[1].text, derive)
-
-
-def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
+def _derived(forward: Forward, passes: tuple[BackwardPass, ...]) -> Backward:
     """The text for these passes, made once."""
     key = passes, forward.checkpoints
     if key not in forward.made:
@@ -218,7 +203,7 @@ def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
     return made
 
 
-def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
+def _made(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
     for node in (node for expr in forward.flow.expressions() for node in walk(expr)):
         if isinstance(node, Bitcast) and forward.flow.active(node.operand):
             refuse("TC701", "the bits of a value that depends on an input have no derivative", node.span)
@@ -245,20 +230,16 @@ def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
         for symbol, (_, way) in zip(symbols, each.ways, strict=True)
         if way == "atomic"
     }
-    narrow = {symbol.name for symbol in wide if target(symbol) in (HALF, BFLOAT16)}
+    narrow = {symbol.name for symbol in wide if symbol.target in (HALF, BFLOAT16)}
     zero = tuple(s.name for s in forward.inputs if not any(s.name in each.d_inputs for each in made))
     return Backward(tuple(made), sums, frozenset(narrow - sums.keys()), frozenset(atomic - {*zero}), zero)
 
 
 def _sum(forward: Forward, symbol: Symbol, known: Mapping[str, str]) -> tuple[str, str]:
     """The kernel that adds up the parts of a gradient: its name and its text."""
-    word = re.match(r"\s*(?:const\s+)?(\w+)\s*\*", symbol.declaration)
-    macros = forward.front.macros.keys() - forward.defines.keys() - PRELUDE
-    plain = word is not None and word[1] not in macros and word[1] not in ("restrict", "__restrict__")
-    to = word[1] if word is not None and plain else str(target(symbol))
-    exact = "double" if target(symbol) == DOUBLE else "float"
+    exact = "double" if symbol.target == DOUBLE else "float"
     name = f"{forward.kernel.name}{SUFFIX}_sum"
-    text = _SUM.replace("TO", to).replace("EXACT", exact)
+    text = _SUM.replace("TO", forward.words.type_word(symbol)).replace("EXACT", exact)
     while known.get(name, text.replace("NAME", name)) != text.replace("NAME", name):
         name += "_"
     return name, text.replace("NAME", name)
@@ -284,56 +265,45 @@ SUM_BLOCK: Final = 32
 # ---------------------------------------------------------------- the #if of the forward
 
 MAX_FLAGS: Final = 3  # each doubles the work
-_DIRECTIVE: Final = re.compile(r"^[ \t]*#[ \t]*(\w+)(.*)$", re.MULTILINE)
-_OPENS: Final = ("if", "ifdef", "ifndef")
-
-Decisions = Mapping[str, bool]
 
 
-def with_arms(text: str, defines: Mapping[str, object], derived: str, derive: Callable[[str], str]) -> str:
-    """``derived``, what ``derive`` makes of the text, with the flags of the text."""
-    flags = _flags(text, defines)
-    if not flags:
-        return derived
-    try:
-        made = {
-            decided: derive(_decided(text, dict(zip(flags, decided, strict=True)))).splitlines()
-            for decided in itertools.product((True, False), repeat=len(flags))
-        }
-    except CompileError:
-        return derived
-    lines = _folded(list(flags.items()), made)
-    right = all(
-        _taken(lines, dict(zip(flags, decided, strict=True))) == each for decided, each in made.items()
-    )
-    folded = "\n".join([*lines, ""])
-    return folded if right and _tokens(folded, defines) == _tokens(derived, defines) else derived
+def kept_text(
+    forward: Forward,
+    source: Source,
+    inputs: Collection[str] | None = None,
+    outputs: Collection[str] | None = None,
+) -> str:
+    """The text for ordinary launches, with the ``#if`` of the source where all arms derive."""
+    derived, flags = usual(forward)[1].text, _flags(forward, source)
+    others = {key: value for key, value in forward.defines.items() if key not in flags}
+    how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints
+    made: dict[tuple[bool, ...], list[str]] = {}
+    for decided in itertools.product((True, False), repeat=len(flags)) if flags else ():
+        values = zip(flags.items(), decided, strict=True)
+        given = {flag: int(value) for (flag, test), value in values if value or test == "if"}
+        try:
+            made[decided] = usual(derivable(source, others | given, *how))[1].text.splitlines()
+        except CompileError:
+            return derived
+    return "\n".join([*_folded(list(flags.items()), made), ""]) if flags else derived
 
 
-def _flags(text: str, defines: Mapping[str, object]) -> dict[str, str]:
-    """The flags of a text, and how it asks for them: ``if`` or ``ifdef``; none where it does more with them."""
-    text = re.sub(r"//.*|/\*.*?\*/", "", text)
+def _flags(forward: Forward, source: Source) -> dict[str, str]:
+    """The flags of a source, and how it tests them: ``if`` or ``ifdef``; none where it does more with them."""
     flags: dict[str, str] = {}
-    for found in _DIRECTIVE.finditer(text):
-        word, rest = found[1], found[2].strip()
-        asks = word.replace("ifndef", "ifdef")
-        flag = word in _OPENS and re.fullmatch(r"[A-Za-z_]\w*", rest) and flags.setdefault(rest, asks) == asks
-        if not flag and word in (*_OPENS, "elif", "include"):
+    used = {token.text for macro in forward.front.macros.values() for token in macro.body}
+    for line in lines_of(scan(source, Report())[0]):
+        if not isinstance(line, Directive):
+            used.add(line.text)
+        elif line.word in OPENING:
+            test = line.word.replace("ifndef", "ifdef")
+            if len(line.tokens) != 3 or not line.names or flags.setdefault(line.names[0], test) != test:
+                return {}
+        elif line.word in ("elif", "include"):
             return {}
-    rest = _DIRECTIVE.sub(lambda found: "" if found[1] in _OPENS else found[0], text)
-    used = re.findall(r"\w+", " ".join([rest, *map(str, defines.values())]))
+        else:
+            used |= {token.text for token in line.tokens}
     return {} if len(flags) > MAX_FLAGS or not flags.keys().isdisjoint(used) else flags
-
-
-def _decided(text: str, decisions: Decisions) -> str:
-    """The text with its conditions answered."""
-
-    def answer(found: re.Match[str]) -> str:
-        if found[1] not in _OPENS:
-            return found[0]
-        return f"#if {int(decisions[found[2].partition('//')[0].strip()] != (found[1] == 'ifndef'))}"
-
-    return _DIRECTIVE.sub(answer, text)
 
 
 def _folded(flags: Sequence[tuple[str, str]], made: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
@@ -341,13 +311,11 @@ def _folded(flags: Sequence[tuple[str, str]], made: Mapping[tuple[bool, ...], li
     if not flags:
         return made[()]
     yes, no = (
-        _units(
-            _folded(flags[1:], {decided[1:]: lines for decided, lines in made.items() if decided[0] is way})
-        )
-        for way in (True, False)
+        _units(_folded(flags[1:], {key[1:]: lines for key, lines in made.items() if key[0] is value}))
+        for value in (True, False)
     )
-    (flag, asks), result = flags[0], list[str]()
-    conditions = f"#{asks} {flag}", f"#ifndef {flag}" if asks == "ifdef" else f"#if !{flag}"
+    (flag, test), result = flags[0], list[str]()
+    conditions = f"#{test} {flag}", f"#ifndef {flag}" if test == "ifdef" else f"#if !{flag}"
     for kind, start, end, first, last in SequenceMatcher(None, yes, no, autojunk=False).get_opcodes():
         if kind == "equal":
             result += itertools.chain(*yes[start:end])
@@ -367,24 +335,3 @@ def _units(lines: Sequence[str]) -> list[tuple[str, ...]]:
         result.append((*result.pop(), line) if depth else (line,))
         depth += line.startswith("#if") - line.startswith("#endif")
     return result
-
-
-def _taken(lines: Sequence[str], decisions: Decisions) -> list[str]:
-    """What is left of a text."""
-    result: list[str] = []
-    open_: list[bool] = [True]
-    for line in lines:
-        word, _, flag = line.partition(" ")
-        if word in ("#if", "#ifdef", "#ifndef"):
-            open_.append(decisions[flag.lstrip("!")] != (word == "#ifndef" or flag[0] == "!"))
-        elif word == "#else":
-            open_[-1] = not open_[-1]
-        elif word == "#endif":
-            open_.pop()
-        elif all(open_):
-            result.append(line)
-    return result
-
-
-def _tokens(text: str, defines: Mapping[str, object]) -> list[str]:
-    return [token.text for token in preprocess(Source(text, "derived"), defines, Report()).tokens]

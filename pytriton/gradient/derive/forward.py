@@ -13,7 +13,7 @@ from pytriton.errors import CompileError, Report
 from pytriton.frozen import node
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
-from pytriton.lang.check.kernel import check
+from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
 from pytriton.lang.tree.typed import (
     Body,
@@ -29,6 +29,7 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import PointerType, element_of
+from pytriton.lang.tree.unparse import Words
 from pytriton.lang.tree.walk import bodies, names
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.loops.prefetch import prefetch
@@ -40,11 +41,12 @@ from pytriton.source import Source
 @node
 class Forward:
     """A kernel, read: its typed tree, its graph, and what flows in it. ``inputs``, ``outputs``: chosen
-    parameters; ``refused``: inputs that were not asked for and have no gradient, with the reason; ``loads``:
+    parameters; ``refused``: inputs that were not chosen and have no gradient, with the reason; ``loads``:
     all, by number.
     """
 
     front: Front
+    words: Words
     kernel: KernelDef
     items: list[Item]
     flow: Flow
@@ -54,7 +56,7 @@ class Forward:
     settings: Settings
     defines: Mapping[str, object]
     loads: tuple[Load, ...]
-    never: set[int]  # loads whose programs cannot be walked
+    never: set[int]  # loads whose programs cannot be looped over
     made: dict[Any, Any]  # backwards, by their passes
     reads_outputs: bool = True  # as the forward left them
     checkpoints: bool = False  # it keeps what loops carry for segments of iterations
@@ -99,14 +101,14 @@ def forward_of(
             f"kernel '{kernel.name}' stores no floating values",
             kernel.span,
         )
-    _check_memory(flow, kernel, chosen_out)
+    _check_memory(flow, chosen_out)
     if not chosen_in:
         refuse("TC700", f"kernel '{kernel.name}' reads no floating values but those it writes", kernel.span)
     refused: dict[str, CompileError] = {}
     kept: list[Symbol] = []
     for symbol in chosen_in:
         try:
-            _check_input(flow, symbol, written)
+            _check_input(flow, symbol)
             kept.append(symbol)
         except CompileError as error:
             if inputs is not None:
@@ -115,8 +117,12 @@ def forward_of(
     if not kept:
         raise next(iter(refused.values()))
     flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
+    types = {
+        key: " ".join(token.text for token in front.macros[key].body) for key in front.macros.keys() & defines
+    }
+    words, chosen = Words(types, kernel.parameters), (tuple(kept), tuple(chosen_out))
     return Forward(
-        *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
+        *(front, words, kernel, items, flow, *chosen, refused, settings, dict(defines)),
         *(tuple(flow.loads()), set(), {}),
     )
 
@@ -168,7 +174,7 @@ def _chosen(
     return [symbol for symbol in kernel.parameters if symbol.name in names]
 
 
-def _check_memory(flow: Flow, kernel: KernelDef, outputs: Sequence[Symbol]) -> None:
+def _check_memory(flow: Flow, outputs: Sequence[Symbol]) -> None:
     """Refuse what is written and read, and outputs that may be stored twice."""
     reads, _ = _touched(flow)
     for write in flow.writes():
@@ -209,7 +215,7 @@ def refuse_stores(symbol: Symbol, writes: Sequence[Write]) -> NoReturn:
     )
 
 
-def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> None:
+def _check_input(flow: Flow, symbol: Symbol) -> None:
     loads = [load for load in flow.loads() if symbol in flow.roots(load.pointer)]
     if not loads:
         refuse("TC700", f"'{symbol.name}' is never read", symbol.span)
@@ -223,13 +229,13 @@ def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> Non
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
 
 
-def held(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Expr]:
-    """Pointers to values of variables that an output holds; they are known where the variable is defined.
+def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Expr]:
+    """Pointers to forward values that are already in an output, by variable; known where it is defined.
 
     ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
     when the backward runs. Only what is stored as it is counts: without a mask, outside which it would be unknown,
     and without rounding. A backward reads it where a loop of the forward is not needed then; else computing it
-    again costs as little (kernel.py).
+    again costs as little (assemble.py).
     """
     known: dict[Symbol, int] = {}
     found: dict[Symbol, Expr] = {}

@@ -8,7 +8,7 @@ else has an effect on what is derived, so barriers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -220,6 +220,31 @@ def defined_in(items: Iterable[Item]) -> list[Symbol]:
             case Branch(merges=merges):
                 result += [merge.after for merge in merges]
     return result
+
+
+def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
+    """A statement with its expressions changed, those inside its blocks too."""
+
+    def maybe(expr: Expr | None) -> Expr | None:
+        return None if expr is None else change(expr)
+
+    def block(items: Iterable[Item]) -> list[Item]:
+        return [rewritten(each, change) for each in items]
+
+    match item:
+        case Define():
+            return replace(item, value=maybe(item.value))
+        case Write():
+            return replace(
+                item, pointer=change(item.pointer), value=change(item.value), mask=maybe(item.mask)
+            )
+        case Loop():
+            starts = [replace(each, before=change(each.before)) for each in item.carried]
+            return replace(item, carried=starts, condition=maybe(item.condition), body=block(item.body))
+        case Branch():
+            merges = [replace(each) for each in item.merges]
+            arms = {"then": block(item.then), "otherwise": block(item.otherwise)}
+            return replace(item, condition=change(item.condition), merges=merges, **arms)
 
 
 def refuse(code: str, message: str, where: Span | Source, *notes: str, help: str | None = None) -> NoReturn:

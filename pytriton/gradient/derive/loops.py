@@ -1,4 +1,4 @@
-"""Loops of a graph, looked at: sums, and what a loop carries into one of its iterations.
+"""Analysis of loops: sums, and the value that a loop carries into one of its iterations.
 
 ``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
 Pointers are those of indices that begin there, where the text has them: ``rk = step * TK + 0 ... TK``.
@@ -155,7 +155,7 @@ def _shifted(
         return None
     for symbol in sorted(names(start) & values.keys(), key=lambda each: each.name):
         indices = values[symbol]
-        along = Steps(symbol, {}).of(start)
+        along = Growth(symbol, {}).of(start)
         if not isinstance(indices, Range) or along is None or along == 0:
             continue
         one = isinstance(along, int) or constant(along) == 1
@@ -204,7 +204,7 @@ def _times(expr: Expr, step: Name, element: object) -> Expr:
     return Binary(step.span, type_, "*", left, right)
 
 
-class Steps:
+class Growth:
     """By how much expressions grow with an index: by a scalar, the same for all elements; None if by none."""
 
     def __init__(self, index: Symbol, definitions: Mapping[Symbol, Expr]) -> None:

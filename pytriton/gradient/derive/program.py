@@ -16,9 +16,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pytriton.frozen import replace
+from pytriton.gradient.derive import builders as f
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
-from pytriton.lang.tree.unparse import ADDED, bare
+from pytriton.lang.tree.unparse import ADDED
 from pytriton.lang.tree.walk import (
     expressions,
     map_statements,
@@ -30,12 +31,6 @@ from pytriton.lang.tree.walk import (
 from pytriton.source import Span
 
 MAX_ANNOUNCED = 90  # characters of a statement in a comment
-
-
-def copied(value: Expr | None) -> Symbol | None:
-    """The variable that a value is."""
-    inner = None if value is None else bare(value)
-    return inner.symbol if isinstance(inner, typed.Name) else None
 
 
 def _reads(statement: Statement) -> set[Symbol]:
@@ -148,7 +143,7 @@ def _join_starts(body: list[Statement], raw: set[Symbol]) -> Body:
     while at < len(body):
         statement = body[at]
         if isinstance(statement, typed.Declare):
-            symbol, source = statement.symbol, copied(statement.value)
+            symbol, source = statement.symbol, f.variable(statement.value)
             alike = source is not None and source in declared and (source in raw or _alike(source, symbol))
             if source is not None and alike and source not in reads(tuple(body[at + 1 :])):
                 kept = replace(symbol, name=source.name)
@@ -163,7 +158,7 @@ def _join_starts(body: list[Statement], raw: set[Symbol]) -> Body:
 
 
 def _alike(left: Symbol, right: Symbol) -> bool:
-    return (left.type, left.declaration) == (right.type, right.declaration)
+    return (left.type, left.word) == (right.type, right.word)
 
 
 def _tidy_ends(loop: typed.For) -> typed.For:
@@ -177,7 +172,7 @@ def _tidy_ends(loop: typed.For) -> typed.For:
 
 
 def _tidy_end(loop: typed.For, end: typed.Assign) -> typed.For | None:
-    last = copied(end.value)
+    last = f.variable(end.value)
     declared = next((s for s in loop.body if isinstance(s, typed.Declare) and s.symbol is last), None)
     if last is None or declared is None or declared.value is None:
         return None
@@ -228,7 +223,7 @@ def renamed(body: Iterable[Statement], new: Mapping[Symbol, Symbol]) -> Body:
 
 
 def announced(body: Body) -> Body:
-    """The statements with what they are the adjoint of above them, where that is not what was said before."""
+    """The statements with what they are the adjoint of above them, once for adjacent ones."""
     before: str | None = None
 
     def block(body: Body) -> Body:

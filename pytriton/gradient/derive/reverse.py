@@ -1,13 +1,13 @@
 """Statements, loops and branches in reverse.
 
 A block becomes: its statements again, as far as their values are needed, then the adjoint of each in reverse
-order. So do the body of a loop and the arms of a branch: what they computed is computed again inside. A loop
-whose carried values are indices, pointers and sums runs forward again: what flows into a sum is the same in
-every iteration, so their order does not matter. That a carried value is a sum is seen after the body was
-reversed: what came out of it is what went in, untouched; else the loop is refused.
+order. So do the body of a loop and the arms of a branch: their values are recomputed inside. A loop whose
+carried values are indices, pointers and sums runs forward again: the cotangent of a sum is the same in every
+iteration, so their order does not matter. After the body was reversed, the cotangent of a sum must be unchanged;
+else the loop is refused.
 
-What flows into a variable is collected (``_Adjoint``) and added up where its definition is reversed. From
-inside an inner block it is added to a variable that was declared before the block.
+The cotangents of a variable are collected (``_Adjoint``) and added up where its definition is reversed. From
+inside an inner block they are added to a variable that was declared before the block.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.frozen import replace
-from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import every, is_floating
 from pytriton.gradient.derive.again import Again, Level
-from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.backward_passes import Way
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.gradient.derive.loops import is_sum
-from pytriton.gradient.derive.plan import Way
-from pytriton.gradient.derive.rules import Seed, adjoint_type, back, settled
+from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled
 from pytriton.gradient.derive.states import Checkpoints, Kept, States
 from pytriton.lang.tree.typed import (
     Binary,
@@ -61,7 +60,7 @@ from pytriton.source import Span
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
-MAX_TOTAL: Final = 30  # nodes of a sum that stands in one line
+MAX_TOTAL: Final = 30  # maximum nodes of a sum in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number(0)
@@ -74,30 +73,30 @@ class NotShared(Exception):
 
 @dataclass(eq=False)
 class _Adjoint:
-    """What flows into a variable. ``masks``: outside which it is 0; None: unknown. ``inner``: some of it
-    came from inside a block.
+    """The cotangents of a variable. ``masks``: outside which they are 0; None: unknown. ``inner``: some came
+    from inside a block.
     """
 
-    pending: list[Seed] = field(default_factory=list)
-    masks: list[Formula | None] = field(default_factory=list)
+    pending: list[Cotangent] = field(default_factory=list)
+    masks: list[Expr | None] = field(default_factory=list)
     variable: Symbol | None = None
     inner: bool = False
 
 
 class Reversed(Again):
-    """The backward of one graph: ``run`` gives its lines. ``ways``: the numbers of loads, and how what flows into
-    them gets to memory; into others, nothing does.
+    """The backward of one graph: ``run`` gives its lines. ``ways``: the numbers of loads, and how their gradients
+    get to memory; other loads have none.
     """
 
     def __init__(self, ways: Mapping[Load, tuple[int, Way]], *given: Any) -> None:
         super().__init__(*given)
         self._ways = ways
-        self.alone = True  # no loop walks the programs
+        self.alone = True  # no loop runs over the programs
         self.segmented: Collection[Loop] = ()  # loops that keep checkpoints of what they carry
         self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
-        self._halves: dict[Symbol, Formula] = {}
+        self._halves: dict[Symbol, Expr] = {}
         self.raw: set[Symbol] = set()  # as they were loaded
         self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
 
@@ -142,7 +141,6 @@ class Reversed(Again):
         if write.mask is not None and mask is not None:
             _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
-        load = load.of(element.element, shape)
         word = self.words.type_word(root)
         narrow = self.wide_word(word, element.element) != word
         raw = self.new(f"d{root.name.lower()}", with_element(element.element, shape), word)
@@ -154,21 +152,19 @@ class Reversed(Again):
             self.emit(f.declare(wide, value))
             self._halves[wide] = value
             value = f.named(wide)
-        back(write.value, Seed(value, shape, mask, True), self)
+        back(write.value, Cotangent(value, shape, mask, True), self)
 
-    def _collected(self, symbol: Symbol, adjoint: _Adjoint) -> Seed:
-        """All that flowed into a variable, as a seed."""
+    def _collected(self, symbol: Symbol, adjoint: _Adjoint) -> Cotangent:
+        """The sum of the cotangents of a variable."""
         shape, element = shape_of(symbol.type), adjoint_type(symbol.type)
         total = self._total(adjoint.pending)
         if adjoint.variable is None:
             assert total is not None
-            if total.symbol is not None and total.element == element:
+            if f.variable(total) is not None and element_of(total.type) == element:
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                first, *more = (
-                    [total] if len(walk(total.expr)) <= MAX_TOTAL else map(settled, adjoint.pending)
-                )
+                first, *more = [total] if len(walk(total)) <= MAX_TOTAL else map(settled, adjoint.pending)
                 self.emit(f.declare(variable, first))
                 for part in more:
                     self.emit(f.increase(variable, part))
@@ -178,21 +174,23 @@ class Reversed(Again):
                 self.emit(f.increase(adjoint.variable, total))
             value = f.named(adjoint.variable)
         if None in adjoint.masks:  # some of it may be anywhere
-            return Seed(value, shape)
+            return Cotangent(value, shape)
         masks = f.unique(mask for mask in adjoint.masks if mask is not None)
         if adjoint.inner or len(masks) > MAX_MASKS:
-            return Seed(value, shape, f.binary("!=", value, _ZERO), True)
-        return Seed(value, shape, functools.reduce(f.either, masks), True)
+            return Cotangent(value, shape, f.binary("!=", value, _ZERO), True)
+        return Cotangent(value, shape, functools.reduce(f.either, masks), True)
 
-    def _total(self, seeds: list[Seed]) -> Formula | None:
-        """The sum of seeds; under one mask where they have the same one."""
-        if not seeds:
+    def _total(self, cotangents: list[Cotangent]) -> Expr | None:
+        """The sum of cotangents; under one mask where they have the same one."""
+        if not cotangents:
             return None
-        mask = seeds[0].mask
-        alike = all(f.alike(seed.mask, mask) for seed in seeds)
-        if len(seeds) > 1 and alike and mask is not None and not all(s.clean for s in seeds):
-            return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
-        return functools.reduce(f.add, map(settled, seeds))
+        mask = cotangents[0].mask
+        alike = all(f.alike(cotangent.mask, mask) for cotangent in cotangents)
+        if len(cotangents) > 1 and alike and mask is not None and not all(s.clean for s in cotangents):
+            return f.select(
+                mask, functools.reduce(f.add, (cotangent.value for cotangent in cotangents)), _ZERO
+            )
+        return functools.reduce(f.add, map(settled, cotangents))
 
     def _adjoint_variable(self, symbol: Symbol) -> Symbol:
         element = element_of(symbol.type)
@@ -201,7 +199,7 @@ class Reversed(Again):
         return self.new(f"d_{symbol.name}", type_, word)
 
     def _reverse_branch(self, branch: Branch) -> None:
-        flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
+        flows: list[tuple[tuple[Symbol, Symbol], Expr]] = []
         for merge in branch.merges:
             adjoint = self._adjoints.pop(merge.after, None)
             if adjoint is not None:
@@ -214,11 +212,11 @@ class Reversed(Again):
             for symbol in defined_in(arm):
                 self._owner[symbol] = self.level
             for ends, formula in flows:
-                self.contribute(ends[at], Seed(formula, shape_of(ends[at].type)))
+                self.contribute(ends[at], Cotangent(formula, shape_of(ends[at].type)))
             self._block(arm)
             blocks.append(self.level.lines)
         self.level = outer
-        self.emit(If(ADDED, condition.expr, tuple(blocks[0]), tuple(blocks[1])))
+        self.emit(If(ADDED, condition, tuple(blocks[0]), tuple(blocks[1])))
 
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
@@ -226,7 +224,7 @@ class Reversed(Again):
         if any(not is_sum(each, loop) for each in walked):
             self._reverse_states(loop, walked)
             return
-        flowing: dict[Symbol, Formula] = {}
+        flowing: dict[Symbol, Expr] = {}
         for each in loop.carried:
             adjoint = self._adjoints.pop(each.after, None)
             if adjoint is not None:
@@ -239,7 +237,7 @@ class Reversed(Again):
         condition = None if loop.condition is None else self._spell(loop.condition)
         for each in loop.carried:
             if each.inside in flowing:
-                self.contribute(each.last, Seed(flowing[each.inside], shape_of(each.last.type)))
+                self.contribute(each.last, Cotangent(flowing[each.inside], shape_of(each.last.type)))
         self._block(loop.body)
         steps = self.ends(every)
         self.level = outer
@@ -250,14 +248,14 @@ class Reversed(Again):
             into = flowing.get(each.inside)
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
             if into is not None:
-                back(each.before, Seed(into, shape_of(each.before.type)), self)
+                back(each.before, Cotangent(into, shape_of(each.before.type)), self)
 
     def _flows(self, each: Carried, reached: set[Symbol]) -> bool:
         return self.flow.active(_named(each)) and not reached.isdisjoint((each.inside, each.after))
 
     def _reached(self, loop: Loop) -> set[Symbol]:
         """The variables of a loop that something flows into in one of its iterations. Into others 0 would flow, and
-        0 times the derivative of what is infinite is no number.
+        0 times an infinite derivative is NaN.
         """
         reached = {each.after for each in loop.carried if each.after in self._adjoints}
         while True:
@@ -281,7 +279,7 @@ class Reversed(Again):
 
     def _reverse_states(self, loop: Loop, walked: Collection[Carried]) -> None:
         """A loop that carries other values than sums, from its last iteration to its first; something flows into
-        those that are ``walked``.
+        those in ``walked``.
         """
         if not self.alone:
             raise NotShared
@@ -305,18 +303,18 @@ class Reversed(Again):
         turn = self.new("i", INT)
         states.begin(turn)
         for each, variable in flowing.items():
-            self.contribute(each.last, Seed(f.named(variable), shape_of(variable.type)))
+            self.contribute(each.last, Cotangent(f.named(variable), shape_of(variable.type)))
         self._block(loop.body)
         for each in loop.carried:
             if each not in flowing and self.flow.active(_named(each)):  # nothing may be lost
                 self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
-        self.level.about, ends = about, list[tuple[Symbol, Formula]]()
+        self.level.about, ends = about, list[tuple[Symbol, Expr]]()
         own = set(flowing.values())
         for each, variable in flowing.items():
             out = self._adjoints.pop(each.inside, None)
             value = _ZERO if out is None else self._collected(each.inside, out).value
-            if not names(value.expr).isdisjoint(own):
-                if value.symbol is variable:
+            if not names(value).isdisjoint(own):
+                if f.variable(value) is variable:
                     continue  # a sum: the same flows into it in each iteration
                 value = self.named(value)
             ends.append((variable, value))
@@ -328,10 +326,10 @@ class Reversed(Again):
         self.emit(f.loop([head], test, [f.increase(turn, f.negated(_ONE))], lines))
         states.close()
         for each, variable in flowing.items():
-            back(each.before, Seed(f.named(variable), shape_of(variable.type)), self)
+            back(each.before, Cotangent(f.named(variable), shape_of(variable.type)), self)
 
-    def _check_sum(self, each: Carried, into: Formula | None, out: _Adjoint | None, loop: Loop) -> None:
-        """Refuse a carried value that is no sum."""
+    def _check_sum(self, each: Carried, into: Expr | None, out: _Adjoint | None, loop: Loop) -> None:
+        """Refuse a carried value that is not a sum."""
         if into is None and out is None:
             return
         whole = out is not None and out.variable is None and len(out.pending) == 1
@@ -349,7 +347,7 @@ class Reversed(Again):
 
     # ------------------------------------------------------------ what the rules ask for
 
-    def value(self, expr: Expr) -> Formula:
+    def value(self, expr: Expr) -> Expr:
         """What an expression of the forward has, short enough to be written several times."""
         known = self._known(expr)
         if known is not None:
@@ -362,29 +360,30 @@ class Reversed(Again):
         self.level.values[expr] = name
         return name
 
-    def named(self, formula: Formula, shape: tuple[int, ...] | None = None, hint: str = "t") -> Formula:
+    def named(self, formula: Expr, shape: tuple[int, ...] | None = None, hint: str = "t") -> Expr:
         """A formula as a variable."""
-        element = formula.scalar
-        target = formula.shape if shape is None else shape
+        element = f.scalar(formula)
+        target = f.shape(formula) if shape is None else shape
         hint = "chosen" if element == BOOL else hint
         variable = self.new(hint, with_element(element, target), self.words.word(element))
         self.emit(f.declare(variable, formula))
         return f.named(variable)
 
-    def half(self, formula: Formula) -> Formula:
+    def half(self, formula: Expr) -> Expr:
         """What a name was before it was converted to float."""
-        return self._halves.get(formula.symbol, formula) if formula.symbol is not None else formula
+        variable = f.variable(formula)
+        return formula if variable is None else self._halves.get(variable, formula)
 
-    def contribute(self, symbol: Symbol, seed: Seed) -> None:
-        """Let a seed flow into a variable."""
+    def contribute(self, symbol: Symbol, cotangent: Cotangent) -> None:
+        """Add to the cotangent of a variable."""
         if symbol in self.parameters:
             return
         adjoint = self._adjoints.setdefault(symbol, _Adjoint())
         owner = self._owner[symbol]
-        formula = settled(seed)
-        adjoint.masks.append(seed.mask)
+        formula = settled(cotangent)
+        adjoint.masks.append(cotangent.mask)
         if owner is self.level:
-            adjoint.pending.append(seed)
+            adjoint.pending.append(cotangent)
             return
         adjoint.inner = True
         if adjoint.variable is None:
@@ -395,8 +394,8 @@ class Reversed(Again):
             owner.lines.append(line if owner.about is None else replace(line, span=owner.about))
         self.emit(f.increase(adjoint.variable, formula))
 
-    def put(self, load: Load, seed: Seed) -> None:
-        """Let a seed flow into the memory that was loaded."""
+    def put(self, load: Load, cotangent: Cotangent) -> None:
+        """Add to the gradient of the memory that was loaded."""
         if load not in self._ways:
             return
         number, way = self._ways[load]
@@ -409,11 +408,11 @@ class Reversed(Again):
         if load.mask is not None:
             _check_mask(load.mask, load.pointer, load.span)
         shape = shape_of(load.pointer.type)
-        covered = mask is not None and seed.mask is not None and f.alike(mask, seed.mask)
-        value = seed.value if covered else settled(seed)
-        assert seed.shape == shape, (seed.shape, shape)
+        covered = mask is not None and cotangent.mask is not None and f.alike(mask, cotangent.mask)
+        value = cotangent.value if covered else settled(cotangent)
+        assert cotangent.shape == shape, (cotangent.shape, shape)
         if way == "atomic":
-            self.emit(f.add_to(pointer, value if value.shape == shape else f.filled(value, shape), mask))
+            self.emit(f.add_to(pointer, f.filled(value, shape), mask))
         elif way == "add" or (way == "store" and root in self._stored):
             self.emit(f.store(pointer, f.add(f.load(pointer, mask), value), mask))
         else:
@@ -422,7 +421,7 @@ class Reversed(Again):
 
 
 def _floats(expr: Expr) -> set[Symbol]:
-    """The variables that what flows into an expression may flow on to."""
+    """The variables that get a cotangent from an expression."""
     if not is_floating(expr.type):
         return set()
     if isinstance(expr, Name):

@@ -1,8 +1,8 @@
-"""What a loop carries, as each iteration begins with it, when the loop is walked back.
+"""The values that a loop carries into each iteration, for a loop that is run backwards.
 
-A value that is no sum has to be known again in each iteration. ``States`` keeps it in scratch for every iteration
-while the forward runs again. ``Checkpoints`` keeps it where a segment of the iterations begins, and runs each
-segment once more before it is walked back: scratch for two segments does, for one more run of the forward.
+A value that is not a sum is needed in each iteration. ``States`` keeps it in scratch for every iteration while
+the forward runs again. ``Checkpoints`` keeps it where a segment of the iterations begins, and runs each segment
+once more before it is run backwards: scratch for two segments is enough, at the cost of one more forward.
 Integers and pointers are known by the number of the iteration.
 """
 
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from pytriton.frozen import replace
-from pytriton.gradient.derive import formula as f
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.again import Again, Level
-from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
 from pytriton.gradient.derive.loops import in_iteration
 from pytriton.gradient.derive.program import live
@@ -30,13 +29,13 @@ _ONE: Final = f.number(1)
 
 @dataclass(eq=False)
 class Kept:
-    """A variable in scratch. ``state``: the pointer to it; ``room``: the parameter that says for how many
-    iterations of each program there is room, or how many a segment has, where ``segments`` are kept.
+    """A variable in scratch. ``state``: the pointer to it; ``capacity``: the parameter with the number of
+    iterations of each program that it is large enough for, or of a segment, where ``segments`` are kept.
     """
 
     name: str
     state: Symbol
-    room: Symbol
+    capacity: Symbol
     segments: bool
     loop: Loop
     element: ScalarType
@@ -48,46 +47,45 @@ class States:
     its iterations, and the block of its body; ``floats`` are kept.
     """
 
-    room_name: ClassVar = "iterations"
+    capacity_name: ClassVar = "iterations"
     segments: ClassVar = False
 
     def __init__(self, of: Again, loop: Loop, repeat: For, first: Level, floats: Sequence[Carried]) -> None:
         self.of, self.loop, self.first = of, loop, first
         count, span = of.new("i", INT), loop.statement.span
         self.count = f.named(count)
-        room = Symbol(self.room_name, INT, span, True, f"int {self.room_name}")
-        of.add_parameter(room)
-        self.room = of.name_of(room)
+        capacity = Symbol(self.capacity_name, INT, span, True)
+        of.add_parameter(capacity)
+        self.capacity = of.name_of(capacity)
         self._index = Symbol("i", INT, span)
         self._inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
         carried = (each.inside for each in loop.carried if each.last is not each.inside)
         self._changing = {*self._inner, *carried}
         self.kept: list[Kept] = []
-        states: dict[Carried, Formula] = {}
+        states: dict[Carried, Expr] = {}
         for each in floats:
             name, element, shape = f"state_{each.inside.name}", _element(each), shape_of(each.inside.type)
-            declared = f"{self._word(each)} *{name} __noalias"
-            state = Symbol(name, PointerType(element), span, True, declared)
+            state = Symbol(name, PointerType(element), span, True, word=self._word(each), noalias=True)
             of.add_parameter(state)
             states[each] = of.name_of(state)
-            self.kept.append(Kept(each.inside.name, state, room, self.segments, loop, element, shape))
+            self.kept.append(Kept(each.inside.name, state, capacity, self.segments, loop, element, shape))
         self._saves: list[Statement] = []  # at the start of an iteration, the last first
         self.pointers = self._keep(states)
         body, step = (*self._saves[::-1], *repeat.body), (*repeat.step, f.increase(count, _ONE))
         at = of.level.lines.index(repeat)
         of.level.lines[at : at + 1] = [f.declare(count, _ZERO), replace(repeat, body=body, step=step)]
 
-    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Symbol]:
+    def _keep(self, states: Mapping[Carried, Expr]) -> dict[Carried, Symbol]:
         """Let the forward keep what is to be known; pointers to what iterations begin with."""
         pointers: dict[Carried, Symbol] = {}
         for each, state in states.items():
             pointers[each] = pointer = self._pointer("kept", each)
-            self._points(pointer, each, state, f.multiply(self.of.program(), self.room))
+            self._points(pointer, each, state, f.multiply(self.of.program(), self.capacity))
             self._saves.append(self._put(each, self.first, pointer, self.count))
         return pointers
 
-    def open(self) -> tuple[Formula, Formula]:
-        """Begin what walks iterations back: the first of them, and the one after the last."""
+    def open(self) -> tuple[Expr, Expr]:
+        """Begin the loop over iterations in reverse: the first of them, and the one after the last."""
         return _ZERO, self.count
 
     def close(self) -> None:
@@ -130,7 +128,7 @@ class States:
 
     # ------------------------------------------------------------ scratch
 
-    def _row(self, turn: Symbol) -> Formula:
+    def _row(self, turn: Symbol) -> Expr:
         return f.named(turn)
 
     def _pointer(self, hint: str, each: Carried) -> Symbol:
@@ -138,55 +136,55 @@ class States:
             f"{hint}_{each.inside.name}", PointerType(_element(each)), self._word(each), scratch=True
         )
 
-    def _points(self, pointer: Symbol, each: Carried, to: Formula, rows: Formula) -> None:
+    def _points(self, pointer: Symbol, each: Carried, to: Expr, rows: Expr) -> None:
         """Let a pointer stand before all else, so many rows behind another."""
         offset = f.multiply(rows, _size(shape_of(each.inside.type)))
         self.of.top.lines.insert(self.of.heads, f.declare(pointer, f.binary("+", to, offset)))
 
-    def _place(self, pointer: Symbol, each: Carried, row: Formula) -> Formula:
+    def _place(self, pointer: Symbol, each: Carried, row: Expr) -> Expr:
         shape = shape_of(each.inside.type)
         offset = f.multiply(f.cast(row, LONG), _size(shape))
         there = f.binary("+", f.named(pointer), offset)
         return there if not shape else f.binary("+", there, _lanes(shape))
 
     def _put(
-        self, each: Carried, level: Level, pointer: Symbol, row: Formula, mask: Formula | None = None
+        self, each: Carried, level: Level, pointer: Symbol, row: Expr, mask: Expr | None = None
     ) -> Store:
         """Keep a variable of a block in a row of scratch."""
         return f.store(self._place(pointer, each, row), f.named(level.symbols[each.inside]), mask)
 
     def _word(self, each: Carried) -> str:
-        return self.first.symbols[each.inside].declaration
+        return self.first.symbols[each.inside].word
 
 
 class Checkpoints(States):
     """The same with scratch for two segments: for what each segment begins with, and for the iterations of one."""
 
-    room_name = "segment"
+    capacity_name = "segment"
     segments = True
 
-    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Symbol]:
+    def _keep(self, states: Mapping[Carried, Expr]) -> dict[Carried, Symbol]:
         pointers: dict[Carried, Symbol] = {}
         self._starts: dict[Carried, Symbol] = {}
-        begins = f.binary("==", f.binary("%", self.count, self.room), _ZERO)
+        begins = f.binary("==", f.binary("%", self.count, self.capacity), _ZERO)
         for each, state in states.items():
             self._starts[each] = start = self._pointer("checkpoint", each)
             pointers[each] = pointer = self._pointer("kept", each)
-            self._points(pointer, each, f.named(start), self.room)
-            rows = f.multiply(f.multiply(self.of.program(), f.number(2)), self.room)
+            self._points(pointer, each, f.named(start), self.capacity)
+            rows = f.multiply(f.multiply(self.of.program(), f.number(2)), self.capacity)
             self._points(start, each, state, rows)
-            number = f.binary("/", self.count, self.room)
+            number = f.binary("/", self.count, self.capacity)
             self._saves.append(self._put(each, self.first, start, number, begins))
         return pointers
 
-    def open(self) -> tuple[Formula, Formula]:
+    def open(self) -> tuple[Expr, Expr]:
         """A segment: what it begins with is loaded, and its iterations run again, which keeps theirs."""
         of = self.of
         of.enter()
         self._segment, self._first, end = (of.new(hint, INT) for hint in ("part", "first", "end"))
         first = f.named(self._first)
-        of.emit(f.declare(self._first, f.multiply(f.named(self._segment), self.room)))
-        of.emit(f.declare(end, f.call("min", INT, f.binary("+", first, self.room), self.count)))
+        of.emit(f.declare(self._first, f.multiply(f.named(self._segment), self.capacity)))
+        of.emit(f.declare(end, f.call("min", INT, f.binary("+", first, self.capacity), self.count)))
         for each, start in self._starts.items():
             of.load(each.inside, self._place(start, each, f.named(self._segment)))
         turn, carried = of.new("i", INT), of.level
@@ -201,15 +199,15 @@ class Checkpoints(States):
         return first, f.named(end)
 
     def close(self) -> None:
-        rounded = f.binary("-", f.binary("+", self.count, self.room), _ONE)
-        last = f.binary("-", f.binary("/", rounded, self.room), _ONE)
+        rounded = f.binary("-", f.binary("+", self.count, self.capacity), _ONE)
+        last = f.binary("-", f.binary("/", rounded, self.capacity), _ONE)
         _repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
 
-    def _row(self, turn: Symbol) -> Formula:
+    def _row(self, turn: Symbol) -> Expr:
         return f.binary("-", f.named(turn), f.named(self._first))
 
 
-def _repeat(of: Again, head: Declare, test: str, end: Formula, step: Formula, *above: str) -> None:
+def _repeat(of: Again, head: Declare, test: str, end: Expr, step: Expr, *above: str) -> None:
     """The block that is being written becomes the body of a loop."""
     lines, condition = of.leave(), f.binary(test, f.named(head.symbol), end)
     of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
@@ -221,15 +219,15 @@ def _element(each: Carried) -> ScalarType:
     return element
 
 
-def _size(shape: tuple[int, ...]) -> Formula:
+def _size(shape: tuple[int, ...]) -> Expr:
     """How many elements a block has."""
     sizes = list(map(f.size, shape))
     return functools.reduce(f.multiply, sizes, f.number(1)) if len(sizes) != 1 else sizes[0]
 
 
-def _lanes(shape: tuple[int, ...]) -> Formula:
+def _lanes(shape: tuple[int, ...]) -> Expr:
     """The number of each element of a block."""
-    terms: list[Formula] = []
+    terms: list[Expr] = []
     for axis in range(len(shape)):
         term = f.lanes(shape[axis])
         term = f.expanded(term, [at != axis for at in range(len(shape))])

@@ -1,24 +1,24 @@
-"""A graph in which a loop walks the forward's programs along one axis.
+"""A graph in which a loop runs over the forward's programs along one axis.
 
-Of ``c += a @ b``, all programs along one axis read the same tiles of a. So what flows into a is a sum over these
-programs, which one program can add up: a loop around all that depends on the program. What all programs share
-stands before it, and its gradient is stored after it, as that of any variable from before a loop.
+In ``c += a @ b``, all programs along one axis read the same tiles of a. So the gradient of a is a sum over these
+programs, which one program can add up: a loop around all that depends on the program. What all programs share is
+before the loop, and its gradient is stored after it, as that of any variable from before a loop.
 
-Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis that
-is free now. That turns the backward of a product into two products. The forward's loop is gone from the graph then;
-what it carries otherwise than by adding (its sums) has no value there, and ``kernel.py`` refuses a text that would
-read it.
+Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis
+that is free now. That turns the backward of a product into two products. The forward's loop is gone from the
+graph then; what it carries otherwise than by adding (its sums) has no value there, and ``assemble.py`` refuses a
+text that would read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive.active import every, expressions_of
-from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Merge, Write, defined_in
-from pytriton.gradient.derive.loops import Steps, in_iteration, loops_of
+from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, defined_in, rewritten
+from pytriton.gradient.derive.loops import Growth, in_iteration, loops_of
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -46,8 +46,8 @@ from pytriton.source import Span
 
 @dataclass(eq=False)
 class Turned:
-    """A graph in which a loop walks the forward's programs. ``program``: the one that it is at; ``part``: the one
-    that it begins with, where several programs share the walk; ``count``: how many the forward has; ``unknown``:
+    """A graph in which a loop runs over the forward's programs. ``program``: the current one; ``part``: the first
+    one, where several programs share the loop; ``count``: how many the forward has; ``unknown``:
     variables without a value; ``loads``: each load by what it was before.
     """
 
@@ -60,22 +60,32 @@ class Turned:
 
 
 def turned(items: list[Item], axis: int, loop: int | None, summed: Collection[Load], where: Span) -> Turned:
-    """The graph with the programs along an axis walked; ``loop``: the number of a loop that becomes programs;
+    """The graph with a loop over the programs along an axis; ``loop``: the number of a loop that becomes programs;
     ``summed``: loads that all these programs share.
     """
     place = replace(where, end=where.start)
     named = next((item for item in items if isinstance(item, Define) and _asks(item.value, axis)), None)
     program = named.symbol if named is not None else Symbol(f"program_{axis}", INT, place)
-    count = Symbol(f"grid_{axis}", INT, place, True, f"int grid_{axis}")
+    count = Symbol(f"grid_{axis}", INT, place, True)
     result = Turned([], program, Symbol("part", INT, place), count)
     chosen = None if loop is None else loops_of(items)[loop]
+
+    def once(expr: Expr) -> Expr:
+        for function, symbol in (("program_id", program), ("num_programs", count)):
+            if _asks(expr, axis, function):
+                return Name(expr.span, expr.type, symbol)
+        changed = with_children(expr, once)
+        if isinstance(changed, Load) and isinstance(expr, Load):
+            result.loads[changed] = expr
+        return changed
+
     straight: list[Item] = []
     for item in items:
         if item is chosen:
             assert isinstance(item, Loop)
-            straight += _Once(result, axis).loop_gone(item, straight)
+            straight += _without_loop(item, axis, straight, result, once)
         elif item is not named:
-            straight.append(_Once(result, axis).item(item))
+            straight.append(rewritten(item, once))
     shared = [new for new, old in result.loads.items() if old in summed]
     _, depending = _divided(straight, program)
     straight = [part for item in straight for part in (_split(item, shared) if item in depending else [item])]
@@ -124,11 +134,7 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
     def change(expr: Expr) -> Expr:
         return named[expr] if expr in named else with_children(expr, change)
 
-    if isinstance(item, Define):
-        assert item.value is not None
-        return [*before, Define(item.symbol, change(item.value), item.statement)]
-    masked = None if item.mask is None else change(item.mask)
-    return [*before, Write(change(item.pointer), change(item.value), masked, item.statement, item.atomic)]
+    return [*before, rewritten(item, change)]
 
 
 def _pointed(load: Load) -> str:
@@ -160,72 +166,28 @@ def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
     return isinstance(which, Literal) and int(which.value) == axis
 
 
-@dataclass
-class _Once:
-    result: Turned
-    axis: int
-
-    def expr(self, expr: Expr) -> Expr:
-        new = self._expr(expr)
-        before, after = ([node for node in walk(each) if isinstance(node, Load)] for each in (expr, new))
-        self.result.loads |= zip(after, before, strict=True)
-        return new
-
-    def _expr(self, expr: Expr) -> Expr:
-        for function, symbol in (("program_id", self.result.program), ("num_programs", self.result.count)):
-            if _asks(expr, self.axis, function):
-                return Name(expr.span, expr.type, symbol)
-        return with_children(expr, self._expr)
-
-    def maybe(self, expr: Expr | None) -> Expr | None:
-        return None if expr is None else self.expr(expr)
-
-    def item(self, item: Item) -> Item:
-        match item:
-            case Define(symbol=symbol, value=value, statement=statement):
-                return Define(symbol, self.maybe(value), statement)
-            case Write(pointer=pointer, value=value, mask=mask, statement=statement, atomic=atomic):
-                return Write(self.expr(pointer), self.expr(value), self.maybe(mask), statement, atomic)
-            case Loop(carried=carried, condition=condition, body=body, statement=statement):
-                starts = [Carried(self.expr(c.before), c.inside, c.last, c.after, c.counter) for c in carried]
-                return Loop(starts, self.maybe(condition), self.block(body), statement)
-            case Branch():
-                arms = self.block(item.then), self.block(item.otherwise)
-                merges = [Merge(each.after, each.yes, each.no) for each in item.merges]
-                return Branch(self.expr(item.condition), *arms, merges, item.statement)
-
-    def block(self, items: Iterable[Item]) -> list[Item]:
-        return [self.item(item) for item in items]
-
-    def loop_gone(self, loop: Loop, before: Sequence[Item]) -> list[Item]:
-        """The body of a loop in iteration ``step``, which is the program's id along the axis."""
-        where = replace(loop.statement.span, end=loop.statement.span.start)
-        step = Symbol("step", INT, where)
-        number = Call(where, INT, "program_id", (Literal(where, INT, self.axis),))
-        items: list[Item] = [Define(step, number, Remark(where))]
-        values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
-        moved: dict[tuple[Symbol, Expr], Define] = {}
-        inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-        changing = {*inner, *(each.inside for each in loop.carried if each.last is not each.inside)}
-        for each in loop.carried:
-            value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
-            if value is None:
-                self.result.unknown.append(each.inside)
-            items.append(Define(each.inside, self.maybe(value), Remark(where)))
-        items[1:1] = moved.values()
-        items += self.block(loop.body)
-        for each in loop.carried:
-            last = Name(where, each.last.type, each.last)
-            items.append(Define(each.after, last, Remark(where)))
-        return items
-
-
-def _times_tile(step: Expr | int, tile: Expr | None, place: Span) -> Expr:
-    """The step of a whole tile."""
-    one = Literal(place, INT, 1)
-    if tile is None:
-        return one if step == 1 else step  # type: ignore[return-value]
-    return tile if isinstance(step, int) else Binary(place, INT, "*", tile, step)
+def _without_loop(
+    loop: Loop, axis: int, before: Sequence[Item], result: Turned, change: Callable[[Expr], Expr]
+) -> list[Item]:
+    """The body of a loop in iteration ``step``, which is the id of the backward's program along the axis."""
+    where = replace(loop.statement.span, end=loop.statement.span.start)
+    step = Symbol("step", INT, where)
+    number = Call(where, INT, "program_id", (Literal(where, INT, axis),))
+    values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
+    moved: dict[tuple[Symbol, Expr], Define] = {}
+    inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+    changing = {*inner, *(each.inside for each in loop.carried if each.last is not each.inside)}
+    starts: list[Item] = []
+    for each in loop.carried:
+        value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
+        if value is None:
+            result.unknown.append(each.inside)
+        starts.append(rewritten(Define(each.inside, value, Remark(where)), change))
+    body = [rewritten(each, change) for each in loop.body]
+    ends = [
+        Define(each.after, Name(where, each.last.type, each.last), Remark(where)) for each in loop.carried
+    ]
+    return [Define(step, number, Remark(where)), *moved.values(), *starts, *body, *ends]
 
 
 def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
@@ -242,7 +204,7 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     definitions = {
         item.symbol: item.value for item in body if isinstance(item, Define) and item.value is not None
     }
-    steps = Steps(first, definitions)
+    steps = Growth(first, definitions)
     starts = {symbol: replace(symbol) for symbol in definitions}
     ends: list[Item] = []
     after = replace(first)
@@ -254,7 +216,7 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
         if isinstance(item, Define) and item.value is not None and step is not None:
             outside.append(Define(starts[item.symbol], _at_start(item.value, first, starts), item.statement))
             if isinstance(element_of(item.symbol.type), PointerType):
-                by = _times_tile(step, tile, place)
+                by = tile if isinstance(step, int) else Binary(place, INT, "*", tile, step)
                 wide = Broadcast(by.span, with_element(INT, shape_of(item.symbol.type)), by)
                 moved = replace(item.symbol)
                 inner = Name(place, item.symbol.type, item.symbol)
@@ -296,16 +258,7 @@ def _in_elements(item: Item, program: Symbol, first: Symbol, result: Turned) -> 
             result.loads[changed] = result.loads[expr]
         return changed
 
-    def maybe(expr: Expr | None) -> Expr | None:
-        return None if expr is None else change(expr)
-
-    match item:
-        case Define(symbol=symbol, value=value, statement=statement):
-            return Define(symbol, maybe(value), statement)
-        case Write(pointer=pointer, value=value, mask=mask, statement=statement, atomic=atomic):
-            return Write(change(pointer), change(value), maybe(mask), statement, atomic)
-        case _:
-            return item
+    return rewritten(item, change) if isinstance(item, Define | Write) else item
 
 
 def _at_start(expr: Expr, first: Symbol, starts: Mapping[Symbol, Symbol]) -> Expr:

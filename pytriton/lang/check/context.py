@@ -1,24 +1,21 @@
-"""What the checker knows at one place of a kernel: the names in scope, the report, and the side effects so far.
+"""What the checker knows at one place of a kernel: the names in scope, the comments ahead, the report.
 
-Each part of the checker is a file of functions that take what is checked and the ``Context``. The files stand in
-one order, and each imports only from those before it::
+Each part of the checker is a file of functions over the ``Context``, and imports only from those before it::
 
-    context, constants, operators, type_names, subscripts, calls, assignments, expressions, declarations, kernel
+    context, operators, words, masks, calls, expressions, declarations, kernel
 
-Expressions are inside everything, in the size of a block as in the target of an assignment. So the function that
-checks any expression, ``expressions.check_expression``, is a field of the context, and every part reaches it
-through ``value_of``.
+Only the last three look into expressions as parsed; the others take typed operands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytriton.errors import Report
-from pytriton.lang.check.comments import CommentCursor
 from pytriton.lang.parse import syntax
 from pytriton.lang.preprocess.macros import Macro
+from pytriton.lang.tokens import Comment
 from pytriton.lang.tree.typed import Expr, Literal, Symbol
 from pytriton.lang.tree.types import ERROR, BlockType, PointerType, ScalarType
 from pytriton.source import Span
@@ -29,7 +26,7 @@ ValueType = ScalarType | PointerType | BlockType
 class Scope:
     """Names in scope, as C has them: a stack of blocks, the innermost last.
 
-    ``numbers``: the defines that are numbers. ``macros``: those of the text, for suggestions.
+    ``numbers``: the defines that are numbers. ``macros``: those of the source, for suggestions.
     """
 
     def __init__(self, numbers: Mapping[str, int | float], macros: Mapping[str, Macro]) -> None:
@@ -90,19 +87,75 @@ class Scope:
         return {name for names in self._symbols for name in names}
 
 
+class CommentCursor:
+    """Walks once through the comments of one source, in the order of the statements.
+
+    Each statement takes the comments before its first character, and those at the end of its last line; what is
+    left before a closing brace becomes a remark.
+    """
+
+    def __init__(self, comments: Sequence[Comment], span: Span) -> None:
+        self._comments = [c for c in comments if c.span.source is span.source]
+        self._taken = 0
+
+    def skip(self, offset: int) -> None:
+        """Drop the comments before an offset, those of other kernels."""
+        self.above(offset)
+
+    def above(self, offset: int) -> tuple[str, ...]:
+        """The comments before an offset that were not taken yet."""
+        lines: list[str] = []
+        while self._taken < len(self._comments):
+            comment = self._comments[self._taken]
+            if comment.span.start >= offset:
+                break
+            lines += _lines(comment.text)
+            self._taken += 1
+        return tuple(lines)
+
+    def after(self, span: Span) -> tuple[str, ...]:
+        """The comments after a span on the line where it ends."""
+        if self._taken >= len(self._comments):
+            return ()
+        comment = self._comments[self._taken]
+        text, start, end = span.source.text, span.end, comment.span.start
+        if comment.own_line or end < start or text.find("\n", start, end) >= 0:
+            return ()
+        between = text[start:end]
+        if any(char not in " \t\r;,)" for char in between):
+            return ()
+        lines = _lines(comment.text)
+        if len(lines) > 1:
+            return ()
+        self._taken += 1
+        return tuple(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a comment without their decoration (``*`` and blanks)."""
+    lines = [
+        line.strip().lstrip("*").strip() if i else line.strip() for i, line in enumerate(text.splitlines())
+    ]
+    lines = [line.lstrip("/!*").strip() if not i else line for i, line in enumerate(lines)]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
 @dataclass(slots=True)
 class Context:
     """What the functions of the checker know and record about one kernel.
 
-    The first group is given; the second says where the checker is, and is as before once a node is checked; the
+    The first group is input; the second is the position of the checker, restored once a node is checked; the
     third only grows.
     """
 
     scope: Scope
     report: Report
     comments: CommentCursor
-    kernels: Mapping[str, Span]  # all kernels of the text
-    check_expression: Callable[[syntax.Expr, Context], Expr]
+    kernels: Mapping[str, Span]  # all kernels of the source
     strict_literals: bool = False
     traced: bool = False  # whether the ends of scopes are noted for passes/check/steps.py
     without_promises: Collection[str] = ()  # parameters of which a launch breaks what they promise
@@ -124,24 +177,13 @@ class Context:
     def refuse(
         self, code: str, message: str, where: Span, *notes: str | tuple[str, Span], help: str | None = None
     ) -> Expr:
-        """Report an error; gives the expression that stands for what is wrong."""
+        """Report an error; returns an expression of type ``ERROR``."""
         self.report.error(code, message, where, *notes, help=help)
         return failed(where)
 
 
-def value_of(node: syntax.Expr, context: Context) -> Expr:
-    """The typed form of an expression that must have a value: a number, pointer or block.
-
-    A call without a value is an error (TC303), and gives an expression of type ``ERROR``, as any error does.
-    """
-    expr = context.check_expression(node, context)
-    if isinstance(expr.type, ValueType) or expr.type == ERROR:
-        return expr
-    return context.refuse("TC303", "this call has no value", node.span, help="make it a statement of its own")
-
-
 def failed(span: Span) -> Expr:
-    """The expression that stands for one that was reported already."""
+    """An expression whose error was reported already."""
     return Literal(span, ERROR, 0)
 
 

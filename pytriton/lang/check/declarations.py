@@ -9,13 +9,14 @@ import re
 from typing import Any, Final
 
 from pytriton.errors import closest
-from pytriton.lang.check.constants import defines_note, integer_constant
-from pytriton.lang.check.context import Context, ValueType, declare_failed, value_of
-from pytriton.lang.check.type_names import base_type, block_shape, build_type
+from pytriton.lang.check.context import Context, ValueType, declare_failed
+from pytriton.lang.check.expressions import value_of, values_of
+from pytriton.lang.check.operators import defines_note, integer_constant
+from pytriton.lang.check.words import base_type, build_type
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import constant, convert, wrap
 from pytriton.lang.tree.typed import Size, Symbol
-from pytriton.lang.tree.types import ERROR, INT, BlockType, PointerType, ScalarType
+from pytriton.lang.tree.types import ERROR, INT, TYPE_NAMES, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
 _WITHOUT_ARGUMENT: Final = {"readonly", "writeonly", "noalias", "retune"}
@@ -32,12 +33,8 @@ def declare_parameter(
     if declarator.name is None:
         context.report.error("TC206", "a parameter needs a name", span, help="as in 'float *X'")
         return None
-    base = base_type(specifiers, context)
-    if base is None:
-        declare_failed(declarator, context)
-        return None
-    type_ = build_type(base, declarator.stars, (), span, context)
-    if declarator.shape or isinstance(type_, BlockType):
+    type_ = build_type(base_type(specifiers, context), declarator.stars, (), span, context)
+    if type_ is not None and (declarator.shape or isinstance(type_, BlockType)):
         context.report.error(
             "TC206",
             f"parameter '{declarator.name.text}' cannot be a block",
@@ -57,6 +54,7 @@ def declare_parameter(
         declarator.name.span,
         parameter=True,
         declaration=_declaration_text(specifiers, declarator),
+        word=_type_word(specifiers),
         const=_is_const(specifiers, declarator),
         const_target=specifiers.has("const") and declarator.stars > 0,
         **promises,
@@ -75,10 +73,7 @@ def local_symbol(
         help_ = "remove it: built-in functions need no declaration, and there are no others"
         context.report.error("TC405", message, declarator.span, help=help_)
         return None
-    shape = block_shape(declarator.shape, context)
-    if shape is None:
-        return None
-    type_ = build_type(base, declarator.stars, shape, declarator.span, context)
+    type_ = _declared_type(base, declarator, context)
     if type_ is None:
         return None
     promises = _promises(specifiers, declarator, type_, context)
@@ -87,6 +82,7 @@ def local_symbol(
         type_,
         declarator.name.span,
         declaration=_declaration_text(specifiers, declarator),
+        word=_type_word(specifiers),
         multiple_of=promises.get("multiple_of", 1),
         aligned=promises.get("aligned", 1),
         const=_is_const(specifiers, declarator),
@@ -105,11 +101,7 @@ def check_file_scope(node: syntax.Declaration, context: Context) -> None:
     base = base_type(specifiers, context)
     for declarator in node.declarators:
         assert declarator.name is not None
-        shape = block_shape(declarator.shape, context)
-        if base is None or shape is None:
-            declare_failed(declarator, context)
-            continue
-        type_ = build_type(base, declarator.stars, shape, declarator.span, context)
+        type_ = _declared_type(base, declarator, context)
         if type_ is None:
             declare_failed(declarator, context)
         elif specifiers.has("typedef"):
@@ -122,14 +114,21 @@ def check_file_scope(node: syntax.Declaration, context: Context) -> None:
 
 def check_static_assert(node: syntax.StaticAssert, context: Context) -> None:
     """``_Static_assert``: an error where its condition is 0."""
-    condition = integer_constant(node.condition, "the condition of '_Static_assert'", context)
-    if condition is not None and condition.value == 0:
+    condition = value_of(node.condition, context)
+    if integer_constant(condition, "the condition of '_Static_assert'", context) == 0:
         message = f": {node.message}" if node.message else ""
-        notes = defines_note(condition.expr)
+        notes = defines_note(condition)
         context.report.error("TC316", f"static assertion failed{message}", node.condition.span, *notes)
 
 
 # ---------------------------------------------------------------- parts
+
+
+def _declared_type(
+    base: ValueType | None, declarator: syntax.Declarator, context: Context
+) -> ValueType | None:
+    sizes = values_of(declarator.shape, context)
+    return build_type(base, declarator.stars, sizes, declarator.span, context)
 
 
 def _enum(node: syntax.Enum, context: Context) -> None:
@@ -137,8 +136,8 @@ def _enum(node: syntax.Enum, context: Context) -> None:
     for token, expression in node.constants:
         value += 1
         if expression is not None:
-            given = integer_constant(expression, "an enum constant", context)
-            value = given.value if given is not None else value
+            given = integer_constant(value_of(expression, context), "an enum constant", context)
+            value = value if given is None else given
         if wrap(value, INT) != value:
             context.report.error("TC319", f"'{token.text}' does not fit into an int", token.span)
         symbol = Symbol(token.text, INT, token.span, value=value)
@@ -182,9 +181,9 @@ def _buffer(
         context.report.error("TC308", message, call.span, help="as in 'calloc(16 * sizeof(int))'")
         declare_failed(declarator, context)
         return
-    size = integer_constant(call.arguments[0], "the size of a buffer", context)
-    if size is not None and not 1 <= size.value <= MAX_BUFFER_BYTES:
-        message = f"a buffer of {size.value} bytes: its size is 1 to {MAX_BUFFER_BYTES}"
+    size = integer_constant(value_of(call.arguments[0], context), "the size of a buffer", context)
+    if size is not None and not 1 <= size <= MAX_BUFFER_BYTES:
+        message = f"a buffer of {size} bytes: its size is 1 to {MAX_BUFFER_BYTES}"
         context.report.error("TC308", message, call.arguments[0].span)
         size = None
     if size is None:
@@ -197,7 +196,7 @@ def _buffer(
         parameter=True,
         declaration=_declaration_text(specifiers, declarator),
         noalias=True,
-        buffer=size.value,
+        buffer=size,
     )
     context.scope.declare(symbol, context.report)
     context.buffers.append(symbol)
@@ -230,10 +229,10 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
         help_ = f"write '{name}(16)'"
         context.report.error("TC317", f"'{name}' takes one number", attribute.span, help=help_)
         return 1
-    promised = integer_constant(attribute.arguments[0], f"the argument of '{name}'", context)
-    if promised is None:
+    promised = value_of(attribute.arguments[0], context)
+    value = integer_constant(promised, f"the argument of '{name}'", context)
+    if value is None:
         return 1
-    value = promised.value
     if value < 1 or (name == "aligned" and value & (value - 1)):
         wanted = "a positive power of two" if name == "aligned" else "positive"
         context.report.error("TC317", f"'{name}' must be {wanted}, not {value}", attribute.span)
@@ -247,7 +246,7 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
         help_ = "for an integer there is '__multipleof(8)'" if name == "aligned" and not pointer else help_
         context.report.error("TC317", message, attribute.span, help=help_)
         return 1
-    return Size(*promised)
+    return Size(value, promised)
 
 
 def _is_const(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> bool:
@@ -261,6 +260,12 @@ def _is_calloc(value: syntax.Expr | None) -> bool:
         case syntax.Call(callee=syntax.Name(id="calloc")):
             return True
     return False
+
+
+def _type_word(specifiers: syntax.Specifiers) -> str:
+    """The words of a type: a macro's name for all that it stands for."""
+    spans = dict.fromkeys(token.span for token in specifiers.words if token.text in TYPE_NAMES)
+    return " ".join(span.text for span in spans)
 
 
 _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")

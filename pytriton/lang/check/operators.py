@@ -1,7 +1,8 @@
 """What the operators mean: typed operands -> typed expression (docs/language.md, Operators).
 
 Input: operands that are checked. Output: the operator applied, with C's conversions made explicit and the
-shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing here looks at syntax.
+shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing here looks at syntax. Where a size,
+a bound or another constant is wrong, the message names the defines that made it so, with their values.
 """
 
 from __future__ import annotations
@@ -10,23 +11,26 @@ import math
 from typing import Final
 
 from pytriton.frozen import replace
-from pytriton.lang.check.constants import defines_note, shapes_note
 from pytriton.lang.check.context import Context, ValueType, failed
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
+    COMPARISONS,
     MAX_BLOCK_ELEMENTS,
+    TRUTHS,
     alternatives,
     as_condition,
     common_type,
     constant,
     convert,
     has_product,
+    integer,
     is_weak,
     met,
     padded,
     scalar_of,
     settle,
     to_shape,
+    wrap,
 )
 from pytriton.lang.tree.effects import after, has_effect, kept
 from pytriton.lang.tree.typed import Expr, Statement
@@ -35,7 +39,6 @@ from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
 LOADS: Final = "'*p' loads what a pointer points to"
-_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _INTEGER_ONLY = frozenset(("%", "<<", ">>", "&", "|", "^"))
 _PARTIAL = frozenset(("/", "%", "<<", ">>"))  # without a value for some integers
 
@@ -69,7 +72,7 @@ def arithmetic(
     if wrong is not None:
         dropped = [typed.Evaluate(left.span, left)] if has_effect(left) else []
         return after(dropped, _without_value(wrong, with_element(common, shape), span, right, context))
-    comparison = operator in _COMPARISONS
+    comparison = operator in COMPARISONS
     type_ = with_element(types.BOOL if comparison else common, shape)
     if comparison:
         left, right = settle(left), settle(right)
@@ -109,7 +112,7 @@ def pointer_arithmetic(
     both = isinstance(first, types.PointerType) and isinstance(second, types.PointerType)
     if both and first == second and operator == "-":
         return typed.Binary(span, with_element(types.LONG, shape), "-", left, right)
-    if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
+    if operator in COMPARISONS and (both or 0 in (constant(left), constant(right))):
         left, right = _address(left), _address(right)
         return typed.Binary(span, with_element(types.BOOL, shape), operator, left, right)
     return context.refuse(
@@ -121,6 +124,31 @@ def pointer_arithmetic(
 
 
 # ---------------------------------------------------------------- blocks
+
+
+def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
+    """``left ... right``"""
+    start, stop = constant(left), constant(right)
+    for bound, expr in ((start, left), (stop, right)):
+        if not isinstance(bound, int):
+            _report_not_constant(expr, "a bound of '...'", context)
+            return failed(span)
+    assert isinstance(start, int) and isinstance(stop, int)
+    if not 1 <= stop - start <= MAX_BLOCK_ELEMENTS:
+        what = "no elements" if stop <= start else "too many elements"
+        alike = (
+            isinstance(left, typed.Constexpr)
+            and isinstance(right, typed.Constexpr)
+            and left.name == right.name
+        )
+        name = left.name if isinstance(left, typed.Constexpr) and alike else ""
+        help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
+        report_size(context, "TC306", f"'{start} ... {stop}' has {what}", span, left, right, help=help_)
+        return failed(span)
+    left, right = as_size(left), as_size(right)
+    length = right if start == 0 else typed.Binary(span, types.INT, "-", right, left)
+    type_ = types.BlockType(types.INT, (typed.Size(stop - start, length),))
+    return typed.Range(span, type_, convert(left, types.INT), convert(right, types.INT))
 
 
 def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
@@ -222,8 +250,7 @@ def conversion(
         assert isinstance(number, types.ScalarType)
         address = number.is_integer and (number is have or number.bits == 64)
         if not null and not (explicit and address):
-            refuse_conversion(value, type_, span, action, context)
-            return failed(span)
+            return _refuse_conversion(value, type_, span, action, context)
     elif isinstance(element, types.PointerType) and element != have and not explicit:
         context.report.warning(
             "TC323",
@@ -240,19 +267,37 @@ def conversion(
         return converted
     shaped = to_shape(converted, shape_of(type_))
     if shaped is None:
-        refuse_conversion(value, type_, span, action, context)
-        return failed(span)
+        return _refuse_conversion(value, type_, span, action, context)
+    if explicit and isinstance(shaped, typed.Broadcast) and shaped is not converted:
+        shaped = replace(shaped, span=span)
     return shaped
 
 
-def refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, context: Context) -> None:
+def bitcast(value: Expr, type_: ValueType, span: Span, context: Context) -> Expr:
+    """The bits of a value as a type of the same width."""
+    value = settle(value)
+    element, scalar = element_of(type_), scalar_of(value.type)
+    if not isinstance(element, types.ScalarType) or scalar is None or element.bits != scalar.bits:
+        return context.refuse(
+            "TC314",
+            f"bitcast needs types of one width, not {value.type} and {type_}",
+            span,
+            help="'(float)x' converts a value to any type",
+        )
+    shape = shape_of(value.type)
+    if isinstance(type_, types.BlockType) and type_.shape != shape:
+        return _refuse_conversion(value, type_, span, "convert", context)
+    return typed.Bitcast(span, with_element(element, shape), value)
+
+
+def _refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, context: Context) -> Expr:
     """Report a value that does not convert to a type (TC302)."""
     if action.startswith(("initialise", "assign")):
         message = f"cannot {action} of type {type_} with a value of type {value.type}"
     else:
         to = "to" if action == "convert" else "as"
         message = f"cannot {action} a value of type {value.type} {to} {type_}"
-    context.report.error(
+    return context.refuse(
         "TC302", message, span, *shapes_note(type_, value), help=_conversion_help(value, type_)
     )
 
@@ -398,3 +443,100 @@ def _fold_load(
         folded = typed.Load(span, load.type, load.pointer, load.mask, other)
         return convert(folded, element)
     return None
+
+
+# ---------------------------------------------------------------- integer constants
+
+
+def integer_constant(expr: Expr, what: str, context: Context) -> int | None:
+    """The value of an expression that must be an integer constant; ``what`` names it in the message.
+
+    None after an error: TC305, or one in the expression.
+    """
+    value, scalar = constant(expr), scalar_of(expr.type)
+    if isinstance(value, int) and scalar is not None and scalar.is_integer:
+        return value
+    if expr.type != types.ERROR:
+        _report_not_constant(expr, what, context)
+    return None
+
+
+def _report_not_constant(expr: Expr, what: str, context: Context) -> None:
+    """Report an expression that is not an integer constant (TC305)."""
+    variable = next((part.symbol.name for part in walk(expr) if isinstance(part, typed.Name)), None)
+    help_ = f"give '{variable}' in defines instead of as a variable" if variable else None
+    value = constant(expr)
+    if isinstance(value, float):
+        message = f"{what} must be an integer constant, not {value}"
+        if isinstance(expr, typed.Constexpr) and value.is_integer():
+            help_ = f"give it without a fraction, as in defines={{'{expr.name}': {int(value)}}}"
+        report_size(context, "TC305", message, expr.span, expr, help=help_)
+    else:
+        context.report.error("TC305", f"{what} must be an integer constant", expr.span, help=help_)
+
+
+def report_size(
+    context: Context, code: str, message: str, span: Span, *exprs: Expr, help: str | None = None
+) -> None:
+    """Report a wrong size or bound, but only the first one that is the fault of its defines."""
+    defines = {name: value for expr in exprs for name, value in _defines(expr).items()}
+    if any(blamed <= defines.keys() for blamed in context.blamed):
+        return
+    if defines:
+        context.blamed.append(frozenset(defines))
+    context.report.error(code, message, span, *_note(defines), help=help)
+
+
+def as_size(expr: Expr) -> Expr:
+    """An integer constant as a block's size or the bound of a range is printed.
+
+    Triton takes arithmetic on constexprs there, but no conversion, no truth value and no choice: such an expression
+    is printed as its number, and so is one of another type than int (``sizeof(float) * 4``).
+    """
+    if expr.type == types.INT and not any(map(_is_no_size, walk(expr))):
+        return expr
+    value = integer(expr)
+    return typed.Literal(expr.span, types.INT, wrap(value, types.INT))
+
+
+def _is_no_size(node: Expr) -> bool:
+    """Whether a part of an expression keeps Triton from taking it as a size."""
+    match node:
+        case typed.Select() | typed.Cast() | typed.Call(function="min" | "max"):
+            return True
+        case typed.Binary(operator=operator):
+            return operator in TRUTHS
+        case _:
+            return False
+
+
+# ---------------------------------------------------------------- notes on defines
+
+
+def defines_note(expr: Expr) -> tuple[str, ...]:
+    """The note with the values of the defines in an expression; () where there are none."""
+    return _note(_defines(expr))
+
+
+def shapes_note(*parts: Expr | types.Type) -> tuple[str, ...]:
+    """The note with the values of the defines in the shapes of these types; () where there are none."""
+    defines: dict[str, int | float] = {}
+    for part in parts:
+        for size in shape_of(part if isinstance(part, types.Type) else part.type):
+            if isinstance(size, typed.Size) and size.expr is not None:
+                defines |= _defines(size.expr)
+    return _note(defines)
+
+
+def _defines(expr: Expr) -> dict[str, int | float]:
+    """The defines in an expression with their values."""
+    return {node.name: node.value for node in walk(expr) if isinstance(node, typed.Constexpr)}
+
+
+def _note(defines: dict[str, int | float]) -> tuple[str, ...]:
+    """``TM = 64 and TN = 32 in defines``; nothing for no defines."""
+    spelled = [f"{name} = {value}" for name, value in defines.items()]
+    if not spelled:
+        return ()
+    joined = " and ".join([", ".join(spelled[:-1]), spelled[-1]] if spelled[1:] else spelled)
+    return (f"{joined} in defines",)

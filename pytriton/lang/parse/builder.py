@@ -28,7 +28,7 @@ def _nodes(parts: list[Any]) -> tuple[Any, ...]:
 
 
 def _binary(left: syntax.Expr, operator: Token, right: syntax.Expr) -> syntax.Binary:
-    return syntax.Binary(left.span.to(right.span), operator.text, left, right, operator.span)
+    return syntax.Binary(left.span.to(right.span), operator.text, left, right)
 
 
 # The node of each rule, and the places of its parts in the reduction.

@@ -20,18 +20,18 @@ from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
 # ---------------------------------------------------------------- recovery
-# A text that does not fit the grammar: its errors, as many as are independent.
+# Recovery from syntax errors: all of them, as many as are independent.
 #
 # Input: the parser, stopped at the first token that does not fit. ``syntax_errors.py`` words the error.
 # Inside a kernel the parser goes on with the next statement, only to find more errors.
 
 
 _HEADS: Final = ("IF", "FOR", "WHILE")
-MAX_ERRORS: Final = 40  # echoes included; each costs a look at the whole text
+MAX_ERRORS: Final = 40  # echoes included; each scans the whole source
 
 
 def refuse_all(parser: Parser, tokens: list[Token], at: int, report: Report) -> None:
-    """Report the error at a token (without ``END``), and those after it that are no echoes of it; raises."""
+    """Report the error at a token (without ``END``), and those after it that do not follow from it; raises."""
     resumed: int | None = 0
     reported: set[tuple[str, int] | str] = set()
     before = -1  # the place of the error before: where there is no progress, this ends
@@ -66,15 +66,13 @@ def _add(diagnostic: Diagnostic, report: Report, reported: set[tuple[str, int] |
     if diagnostic.code == "TC203":
         reported.add(diagnostic.message)
     if not echo:
-        report.error(
-            diagnostic.code, diagnostic.message, diagnostic.where, *diagnostic.notes, help=diagnostic.help
-        )
+        report.add(diagnostic)
 
 
 def _opened(tokens: list[Token], end: int, resumed: int) -> list[int]:
     """The places of the brackets that are open before a token, outermost first.
 
-    Of what stands before ``resumed`` only the braces count: an error was reported there.
+    Before ``resumed`` only the braces count: an error was reported there.
     """
     opened: list[int] = []
     for at, token in enumerate(tokens[:end]):
@@ -88,7 +86,7 @@ def _opened(tokens: list[Token], end: int, resumed: int) -> list[int]:
 
 
 def _resume(parser: Parser, stop: Stop, opened: list[int], diagnostic: Diagnostic) -> int | None:
-    """Bring the parser to where a statement can begin: the token to go on with, None where that is hopeless."""
+    """Bring the parser to where a statement can begin: the token to go on with, None if there is none."""
     tokens, at = stop.tokens, stop.at
     if stop.token() is None or not any(tokens[i].type == "LBRACE" for i in opened):
         return None
@@ -152,7 +150,7 @@ def _after_braces(tokens: list[Token], at: int) -> int:
 
 
 def _feed(parser: Parser, stop: Stop, *words: tuple[str, str]) -> None:
-    """Give the parser tokens that the text lacks."""
+    """Give the parser tokens that the source lacks."""
     span = stop.tokens[stop.at].span
     parser.feed([Token(Kind.PUNCT, text, span, type=terminal) for terminal, text in words])
 

@@ -70,7 +70,6 @@ class Binary(_Node):
     operator: str
     left: Expr
     right: Expr
-    operator_span: Span
     grouped: bool = False
 
 
@@ -290,7 +289,7 @@ class Function(_Node):
 
 @node
 class File(_Node):
-    """A whole text: its functions and declarations in order, and every comment that was kept.
+    """A whole source: its functions and declarations in order, and every comment that was kept.
 
     ``spelled``: the negative defines that follow an operand, where their sign is an operator.
     """

@@ -83,7 +83,7 @@ class Stop:
 
 
 def refuse(stop: Stop, report: Report) -> NoReturn:
-    """Say what was found and what would have fitted."""
+    """Report what was found and what would have fitted."""
     _refuse_braces(stop, report)
     _refuse_words(stop, report)
     _refuse_types(stop, report)
@@ -179,7 +179,7 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
 
 
 def _refuse_words(stop: Stop, report: Report) -> None:
-    """Words before a type and beside a declared name: those that mean nothing, attributes without a number."""
+    """Words before a type or after a declared name: those without a meaning, attributes without a number."""
     for offset in (-1, 0):
         word = stop.token(offset)
         if word is None or stop.kind(offset) != "IDENT" or stop.kind(offset + 1) != "TYPE":
@@ -203,7 +203,7 @@ def _refuse_words(stop: Stop, report: Report) -> None:
 
 
 def _refuse_types(stop: Stop, report: Report) -> None:
-    """A name where a type should stand."""
+    """A name where a type is expected."""
     token, accepts = stop.token(), stop.accepts
     if token is None or (stop.text() in _OTHER_WORDS and stop.text(-1) not in (";", "{", "}", "")):
         return
@@ -236,14 +236,19 @@ def _refuse_types(stop: Stop, report: Report) -> None:
             _refuse_type(first, report)
 
 
+def _opening(stop: Stop) -> int:
+    """The place of the bracket that the ``)`` before the token closes; -1 if there is none."""
+    depth = 0
+    for at in range(stop.at - 1, -1, -1):
+        depth += {"RPAR": 1, "LPAR": -1}.get(stop.tokens[at].type, 0)
+        if not depth:
+            return at
+    return -1
+
+
 def _cast_type(stop: Stop) -> Token | None:
     """The name in ``(NAME)x``, ``(NAME*)x`` or ``(NAME[...])x``, where the token before is that ``)``."""
-    depth, at = 0, stop.at - 1
-    while at >= 0:
-        depth += {"RPAR": 1, "LPAR": -1}.get(stop.tokens[at].type, 0)
-        if depth == 0:
-            break
-        at -= 1
+    at = _opening(stop)
     inside = stop.tokens[at + 1 : stop.at - 1]
     called = at > 0 and stop.tokens[at - 1].type in ("IDENT", "IF", "FOR", "WHILE", "RPAR")
     if called or not inside or inside[0].type != "IDENT":
@@ -260,12 +265,7 @@ def _refuse_type(name: Token, report: Report) -> NoReturn:
 
 def _unknown_statement(stop: Stop) -> str | None:
     """For ``word (...) {``, where the word begins no statement."""
-    at, depth = stop.at - 1, 0
-    while at > 0:
-        depth += {"RPAR": 1, "LPAR": -1}.get(stop.tokens[at].type, 0)
-        at -= 1
-        if not depth:
-            break
+    at = max(_opening(stop) - 1, 0)
     word = stop.tokens[at].text
     if stop.tokens[at].type != "IDENT" or stop.tokens[at - 1].text not in (";", "{", "}"):
         return None

@@ -1,7 +1,7 @@
 """Tokens -> terminals of the grammar.
 
 Input: preprocessed tokens. Output: the terminal of each, as its ``type`` (C11 5.1.1.2, phase 7). Kinds of tokens
-are terminals; each word and sign of the language has one. Two things that no C grammar can say are settled here:
+are terminals; each word and sign of the language has one. Two things that no C grammar can express are done here:
 which identifiers are type names at their place (``typedef``, with scopes), and that ``bitcast`` before ``<`` is an
 operator. What Triton-C does not have (``struct``, ``goto``, ...) is refused by name.
 """
@@ -56,8 +56,6 @@ _WORDS: Final = {
     **dict.fromkeys(TYPES, "TYPE"),
 }
 _KINDS: Final = {**{kind: kind.name for kind in Kind}, Kind.END: "$END"}
-# Words that mean something only in their place: a text without them needs no closer look.
-_CLOSER: Final = dict.fromkeys((*_REFUSED, "typedef", "bitcast"), "")
 
 
 @cache
@@ -68,52 +66,40 @@ def terminals() -> Mapping[str, str]:
 
 def classify(tokens: list[Token], report: Report) -> None:
     """Give each token its ``type``, the terminal that it is."""
-    known = {**terminals(), **_CLOSER}
-    for token in tokens:
-        kind = token.kind
-        if kind is Kind.IDENT:
-            terminal = known.get(token.text, "IDENT")
-        elif kind is Kind.PUNCT:
-            terminal = known.get(token.text, "")
-        else:
-            terminal = _KINDS[kind]
-        if not terminal:
-            _closely(tokens, report)
-            return
-        set_type(token, terminal)
-
-
-def _closely(tokens: list[Token], report: Report) -> None:
-    """The same for a text with words that need a closer look."""
     words = terminals()
-    typedefs = _Typedefs()
+    typedefs = _Typedefs() if any(token.text == "typedef" for token in tokens) else None
     refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
+    name, sign = Kind.IDENT, Kind.PUNCT
     for index, token in enumerate(tokens):
-        text = token.text
+        kind, text = token.kind, token.text
+        if kind is not name and kind is not sign:
+            set_type(token, _KINDS[kind])
+            continue
         terminal = words.get(text)
-        if token.kind is Kind.IDENT:
+        if terminal is None:
+            if kind is sign:
+                _refuse_sign(tokens, index, report)
+                continue
+            terminal = "IDENT"
             if text in _REFUSED and _REFUSED[text] not in refused:
                 refused.add(_REFUSED[text])
                 report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
-            elif terminal is None:
-                if text == "bitcast" and tokens[index + 1].text == "<":
-                    terminal = "BITCAST"
-                else:
-                    terminal = typedefs.terminal(text)
-            typedefs.saw(token, terminal or "IDENT")
-            set_type(token, terminal or "IDENT")
-        elif token.kind is not Kind.PUNCT:
-            set_type(token, _KINDS[token.kind])
-        elif terminal is None:
-            what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
-            before = tokens[index - 1].text if index else ""
-            help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
-            if (before, text) == ("tl", "."):
-                help_ = without_prefix("tl.", tokens[index + 1].text)
-            report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
-        else:
+            elif text == "bitcast" and tokens[index + 1].text == "<":
+                terminal = "BITCAST"
+            elif typedefs is not None:
+                terminal = typedefs.terminal(text)
+        if typedefs is not None:
             typedefs.saw(token, terminal)
-            set_type(token, terminal)
+        set_type(token, terminal)
+
+
+def _refuse_sign(tokens: list[Token], index: int, report: Report) -> None:
+    text, before = tokens[index].text, tokens[index - 1].text if index else ""
+    what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
+    help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+    if (before, text) == ("tl", "."):
+        help_ = without_prefix("tl.", tokens[index + 1].text)
+    report.error("TC402", f"Triton-C has no {what}", tokens[index].span, help=help_)
 
 
 class _Typedefs:

@@ -3,12 +3,12 @@
 Input: a ``Source``, and what the caller defines. Output: tokens without directives and macros,
 ended by one ``END`` token. Invariants: every token has a span in the user's text, that of the
 outermost macro use where it came out of a macro; a number define is still a name, a ``CONSTEXPR``
-token; a comment is dropped only with the ``#if`` arm or ``#define`` in which it stands.
+token; a comment is dropped only with the ``#if`` arm or ``#define`` that contains it.
 
 One loop copies tokens to the output and stops at two things: a ``#`` at the start of a line
 (``_directive``), and the name of a macro (expand.py). Arms that an ``#if`` drops are skipped token
-by token; nothing in them is an error, other than what no text may contain. The arithmetic is in
-conditions.py, the reading of ``#define`` in macros.py, what the caller defines in defines.py.
+by token; nothing in them is an error, except characters that no source may contain. The arithmetic is in
+arithmetic.py, macros, with the defines of the caller, in macros.py.
 docs/errors.md lists the errors (TC101 to TC163).
 """
 
@@ -21,14 +21,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
-from pytriton.errors import Report
+from pytriton.errors import Diagnostic, Report
 from pytriton.frozen import record
-from pytriton.lang.preprocess.conditions import evaluate
-from pytriton.lang.preprocess.defines import PRELUDE, given_macros
+from pytriton.lang.preprocess.arithmetic import evaluate
 from pytriton.lang.preprocess.expand import Expander
 from pytriton.lang.preprocess.include import Includes
-from pytriton.lang.preprocess.macros import RESERVED, Macro, parse_define, with_comments
-from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
+from pytriton.lang.preprocess.macros import (
+    PRELUDE,
+    RESERVED,
+    Macro,
+    given_macros,
+    parse_define,
+    with_comments,
+)
+from pytriton.lang.tokens import Comment, Kind, Token, scan
 from pytriton.source import Source, Span
 
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
@@ -59,7 +65,7 @@ def preprocess(
     *,
     include_dirs: Sequence[str | os.PathLike[str]] = (),
 ) -> Preprocessed:
-    """Run the preprocessor over a text, with ``defines`` ahead of it.
+    """Run the preprocessor over a source, with ``defines`` ahead of it.
 
     Errors go to the report; those after which no sense can be made raise at once. ``#include``
     finds files in ``include_dirs`` only.
@@ -76,7 +82,7 @@ def preprocess_given(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     wrong: Set[str] = frozenset(),
 ) -> Preprocessed:
-    """The same, with macros ahead of the text; ``wrong``: names of invalid defines."""
+    """The same, with macros ahead of the source; ``wrong``: names of invalid defines."""
     expander = Expander({**PRELUDE, **given}, report)
     run = _Preprocessor(expander, given, Includes(include_dirs, report), report)
     run.file(source)
@@ -105,7 +111,7 @@ class _Conditional:
 
 @dataclasses.dataclass(slots=True)
 class _File:
-    """One text being read: a cursor, the open ``#if``s, and the offsets of what was dropped."""
+    """One source being read: a cursor, the open ``#if``s, and the offsets of what was dropped."""
 
     tokens: list[Token]
     at: int = 0
@@ -150,7 +156,7 @@ class _Preprocessor:
         self.warnings = 0
 
     def file(self, source: Source) -> None:
-        """Read a whole text; the END token only goes to the output for the outermost one."""
+        """Read a whole source; the END token only goes to the output for the outermost one."""
         tokens, problems = scan(source, self.report)
         self.names.update([token.text for token in tokens])
         file = _File(tokens)
@@ -172,16 +178,17 @@ class _Preprocessor:
         if not self.includes.depth:
             self.out.append(with_comments(end, tuple(self.carried)))
 
-    def _report_problems(self, problems: list[Problem], file: _File) -> None:
-        """Lexical errors, save those in text that does not count. Both lists are in text order."""
+    def _report_problems(self, problems: list[Diagnostic], file: _File) -> None:
+        """Lexical errors, save those in dropped arms. Both lists are in source order."""
         at = 0
         for problem in problems:
+            assert isinstance(problem.where, Span)
             start = problem.where.start
             while at < len(file.dropped) and file.dropped[at][1] <= start:
                 at += 1
             if at < len(file.dropped) and file.dropped[at][0] <= start:
                 continue
-            self.report.error(problem.code, problem.message, problem.where, help=problem.help)
+            self.report.add(problem)
 
     def _text(self, file: _File) -> None:
         """The main loop."""

@@ -1,21 +1,21 @@
 """Macro expansion (C11 6.10.3): from a use to its replacement.
 
-This is Dave Prosser's algorithm, which the standard's text was written from. Every token carries a
+This is Dave Prosser's algorithm, on which the wording of the standard is based. Every token carries a
 *hide set*, the names of the macros whose replacement it came out of; a name in its own hide set is
 not replaced again, and so no macro can run forever. A use of a macro is taken off the front of
 ``pending``, and its replacement is put back there, to be read again together with what follows.
 Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
 were written (expand.py).
 
-Two things are ours. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
-the name for the emitter; only ``#`` and ``##`` ask for its digits. And every token remembers, in
+Two things are not in C. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
+the name for the emitter; only ``#`` and ``##`` use its digits. And every token remembers, in
 ``span.expansion``, the macros it came through: those of the use are the parents of those of its
 replacement.
 
 ``PresumedLines`` is ``#line``: what ``__LINE__`` and ``__FILE__`` give after it (C11 6.10.4). Messages keep the
-positions of the text itself, which is what their reader has.
+positions of the source itself, which the user has.
 
-The limits keep hostile texts cheap: doubling macros, endless pastes, calls within calls.
+The limits keep hostile sources cheap: doubling macros, endless pastes, calls within calls.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Substitution:
         return tokens
 
     def _operand(self, at: int, written: bool) -> tuple[list[Token], int]:
-        """The tokens that body token ``at`` stands for, and the place after it."""
+        """The tokens that replace body token ``at``, and the place after it."""
         token = self.macro.body[at]
         if token.text == "#" and self.macro.params is not None:
             argument = self.arguments[self.macro.body[at + 1].text]
@@ -211,20 +211,20 @@ class Substitution:
             self.expander.report.fatal("TC113", message, self.use.span)
 
 
-MAX_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
+MAX_TOKENS: Final = 60_000  # that macros may produce in one source, uses counted too
 MAX_SCANNED: Final = 500_000  # argument tokens read while looking for commas and the closing ')'
 MAX_CALL_DEPTH: Final = 64  # macro calls inside arguments of macro calls
 MAX_CHAIN: Final = 200  # replacements of replacements
 
 
 class TokenStream(Protocol):
-    """The text after a macro use, from which a call takes its arguments."""
+    """The tokens after a macro use, from which a call takes its arguments."""
 
     def peek(self) -> Token:
         """The next token; it stays there."""
 
     def take(self) -> Token:
-        """The next token, after the directives that stand before it."""
+        """The next token, after the directives before it."""
 
 
 @record
@@ -257,7 +257,7 @@ class Expander:
         self._condition = False
 
     def expand(self, use: Token, stream: TokenStream) -> list[Token]:
-        """What a macro name in the text becomes, together with arguments taken from the stream."""
+        """What a macro name in the source becomes, together with arguments taken from the stream."""
         return self._rescan([use], stream)
 
     def expand_condition(self, tokens: Sequence[Token]) -> list[Token]:
@@ -359,7 +359,7 @@ class Expander:
             self._too_deep(macro, use)
         known = self._bodies.get(id(macro))
         if known is None:
-            # The macro is kept with its text, so that its id cannot become another's.
+            # The macro is kept too, so that no other object gets its id.
             known = self._bodies[id(macro)] = (macro, join(macro.body))
         return Expansion(macro.name, known[1], parent)
 
@@ -444,7 +444,7 @@ class Expander:
         return Token(Kind.NUMBER, text, token.span, spaced=True)
 
     def expanded_argument(self, tokens: list[Token], macro: Macro, use: Token) -> list[Token]:
-        """An argument, expanded as if it were the whole text; a blank at its end is a token without text."""
+        """An argument, expanded as if it were the whole source; a blank at its end is a token without text."""
         self._depth += 1
         if self._depth > MAX_CALL_DEPTH:
             self._too_deep(macro, use)
@@ -468,7 +468,7 @@ class Expander:
         return [with_comments(first, token.comments, token.spaced), *others]
 
     def charge(self, tokens: int, use: Token) -> None:
-        """Count tokens against the budget of the text."""
+        """Count tokens against the budget of the source."""
         self._produced += tokens
         if self._produced > MAX_TOKENS:
             self._too_many(use)
@@ -514,7 +514,7 @@ def _outermost(use: Token) -> str:
 
 
 def _use_span(use: Token, call: _Call | None, expansion: Expansion | None) -> Span:
-    """The outermost use: the name, and its arguments where name and ``)`` stand in one text."""
+    """The outermost use: the name, and its arguments where name and ``)`` are in one source."""
     span = use.span
     end = span.end
     if call is not None and span.expansion is None:
@@ -529,10 +529,10 @@ MAX_LINE: Final = 2**31 - 1
 
 
 class PresumedLines:
-    """The line and the file that each place of the texts is reported to be in by ``__LINE__`` and ``__FILE__``."""
+    """The values of ``__LINE__`` and ``__FILE__`` at each place of the sources."""
 
     def __init__(self) -> None:
-        self._shifts: dict[int, tuple[Source, int]] = {}  # by identity: to compare texts takes time
+        self._shifts: dict[int, tuple[Source, int]] = {}  # by identity: comparing sources is slow
         self._names: dict[int, str] = {}
 
     def line(self, span: Span) -> int:

@@ -1,6 +1,6 @@
 """``#include``: only from directories that the caller names, and never out of them.
 
-A kernel's text may come from anywhere, so the name it includes is not trusted: no absolute path, no
+A kernel source may come from anywhere, so the name it includes is not trusted: no absolute path, no
 ``..``, and after symbolic links are resolved the file must still lie in the directory that was
 given.
 """
@@ -23,7 +23,7 @@ MAX_FILES: Final = 200
 
 
 class Includes:
-    """Finds included texts. Used as a context, it counts how deep in includes the reader is."""
+    """Finds included files. As a context manager it counts the depth of includes."""
 
     def __init__(self, directories: Sequence[str | os.PathLike[str]], report: Report) -> None:
         self.directories = [Path(directory) for directory in directories]
@@ -39,7 +39,7 @@ class Includes:
         self.depth -= 1
 
     def find(self, directive: Token, operand: Sequence[Token]) -> Source | None:
-        """The text that ``#include operand`` names; None (and an error) if there is none."""
+        """The source that ``#include operand`` names; None (and an error) if there is none."""
         where = directive.span.to(operand[-1].span) if operand else directive.span
         name = _file_name(operand)
         if name is None:

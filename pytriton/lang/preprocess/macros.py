@@ -1,14 +1,19 @@
-"""Macros: what one is, and how ``#define`` is read (C11 6.10.3)."""
+"""Macros: what one is, how ``#define`` is read (C11 6.10.3), and those that come before the source.
+
+These are the prelude and the ``defines`` of the caller.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from pytriton.errors import Report, short
 from pytriton.frozen import record, replace
-from pytriton.lang.tokens import Comment, Kind, Token
-from pytriton.source import Span
+from pytriton.lang.tokens import Comment, Kind, Token, plain_number, tokenize
+from pytriton.source import Source, Span
 
 # C11 6.10.8p4: neither #define nor #undef may name them.
 RESERVED: Final = frozenset({"defined", "__LINE__", "__FILE__", "__VA_ARGS__"})
@@ -19,7 +24,7 @@ class Macro:
     """A macro. ``params`` is None for an object-like one.
 
     A variadic one has ``__VA_ARGS__`` as its last parameter. ``value``: it is a number define.
-    ``given``: it comes from ``defines``, and the text cannot redefine it. ``quiet``: it is from the
+    ``given``: it comes from ``defines``, and the source cannot redefine it. ``quiet``: it is from the
     prelude, which no diagnostic mentions. ``where``: the name in its definition.
     """
 
@@ -145,3 +150,180 @@ def body_is_sound(macro: Macro, report: Report) -> bool:
                 report.error("TC104", message, token.span)
                 return False
     return True
+
+
+# ---------------------------------------------------------------- defines
+# A number is *symbolic*: where the source uses it, one ``CONSTEXPR`` token keeps its name with its value. A str is
+# any sequence of tokens, and a number if it is one plain number. A ``torch.dtype`` is its Triton-C word. NumPy
+# numbers count as numbers; neither torch nor NumPy is imported to recognise these.
+
+_PRELUDE_TEXT: Final = """\
+bool _Bool
+true 1
+false 0
+__readonly __attribute__((readonly))
+__writeonly __attribute__((writeonly))
+__noalias __attribute__((noalias))
+__retune __attribute__((retune))
+__aligned(n) __attribute__((aligned(n)))
+__multipleof(n) __attribute__((multipleof(n)))
+INFINITY INFINITY
+F32_INFINITY F32_INFINITY
+F16_INFINITY F16_INFINITY
+min min
+max max
+newaxis newaxis
+_Pragma(string)
+"""
+
+
+def given_options(pairs: Iterable[str]) -> dict[str, object]:
+    """``NAME=VALUE`` as given after ``-D``; a bare ``NAME`` is 1, a list of numbers, ``32,64``, a list."""
+    defines: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        values = value.split(",")
+        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
+        defines[name] = values if swept else value if equals else 1
+    return defines
+
+
+def _prelude() -> dict[str, Macro]:
+    """The names that every source has. One whose replacement is itself is only there to be *defined*."""
+    macros: dict[str, Macro] = {}
+    for line in _PRELUDE_TEXT.splitlines():
+        name, *replacement, _end = tokenize(Source(line, "prelude"), report := Report())
+        macro = parse_define(name, replacement, report)
+        report.check()
+        assert macro is not None
+        macros[macro.name] = replace(macro, quiet=True, where=None)
+    macros["__LINE__"] = Macro("__LINE__", (), quiet=True, dynamic="line")
+    macros["__FILE__"] = Macro("__FILE__", (), quiet=True, dynamic="file")
+    return macros
+
+
+PRELUDE: Final[Mapping[str, Macro]] = _prelude()
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DTYPES: Final = {
+    "torch.bool": "bool",
+    "torch.int8": "char",
+    "torch.int16": "short",
+    "torch.int32": "int",
+    "torch.int64": "long",
+    "torch.uint8": "uint8",
+    "torch.uint16": "uint16",
+    "torch.uint32": "uint32",
+    "torch.uint64": "uint64",
+    "torch.float16": "half",
+    "torch.bfloat16": "bfloat16",
+    "torch.float32": "float",
+    "torch.float64": "double",
+}
+_RANGE: Final = "an integer is from -2^63 to 2^64 - 1"
+_WANTED: Final = "give an int, a bool, a float, a torch.dtype, or a str of Triton-C"
+
+
+def given_macros(defines: Mapping[str, object], source: Source, report: Report) -> dict[str, Macro]:
+    """The macros that ``defines`` means; a wrong one is an error and is left out."""
+    macros: dict[str, Macro] = {}
+    for name, value in defines.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            shown = repr(name)[:60]
+            help_ = "use letters, digits and '_'"
+            report.error("TC150", f"{shown} is not a valid define name", source, help=help_)
+        elif name in RESERVED:
+            report.error("TC150", f"'{name}' cannot be defined", source)
+        else:
+            macro = _given(name, value, source, report)
+            if macro is not None:
+                macros[name] = macro
+    return macros
+
+
+class Digits(str):
+    """A define that is a number, and stays one in the output instead of a name."""
+
+
+def _given(name: str, value: object, source: Source, report: Report) -> Macro | None:
+    if isinstance(value, Digits):
+        return Macro(name, _inner(tokenize(Source(value, f"define {name}"), report)), given=True)
+    if isinstance(value, str):
+        return _from_text(name, value, report)
+    if type(value).__module__ == "torch" and type(value).__name__ == "dtype":
+        word = _DTYPES.get(str(value))
+        if word is None:
+            message = f"define '{name}' is {value}, which is not a type of Triton-C"
+            report.error("TC151", message, source, help=f"use one of {', '.join(_DTYPES)}")
+            return None
+        return _from_text(name, word, report)
+    number = _number(value)
+    if number is None:
+        message = f"define '{name}' has type {type(value).__name__}, which is not supported"
+        report.error("TC151", message, source, help=_WANTED)
+        return None
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        report.error("TC152", f"define '{name}' does not fit in 64 bits", source, help=_RANGE)
+        return None
+    return _from_number(name, number)
+
+
+def _number(value: object) -> int | float | None:
+    """A Python or NumPy number as an int or a float; None for everything else."""
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return int(bool(value))
+    try:
+        return int(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    if not hasattr(value, "__float__"):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _from_number(name: str, number: int | float) -> Macro:
+    """A symbolic define. Its body, the spelled number, is only used by ``#`` and ``##``."""
+    body = _inner(tokenize(Source(str(number), f"define {name}"), Report()))
+    return Macro(name, body, value=number, given=True)
+
+
+def _from_text(name: str, text: str, report: Report) -> Macro | None:
+    """The macro of a define that is a str: a number where it is one, else its tokens."""
+    source = Source(text, f"define {name}")
+    tokens = tokenize(source, report)
+    body = _inner(tokens)
+    number = _plain_number(body)
+    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+        report.error("TC152", f"define '{name}' does not fit in 64 bits", source, help=_RANGE)
+        number = None
+    if number is not None:
+        return Macro(name, body, value=number, given=True)
+    macro = Macro(name, body, given=True)
+    return macro if body_is_sound(macro, report) else None
+
+
+def _inner(tokens: list[Token]) -> tuple[Token, ...]:
+    """A body: without the END token, on one line, without comments."""
+    return tuple(
+        Token(token.kind, token.text, token.span, False, token.spaced or token.newline)
+        for token in tokens[:-1]
+    )
+
+
+def _plain_number(body: tuple[Token, ...]) -> int | float | None:
+    """The value of a body such as ``64``, ``-1``, ``0x40`` or ``1e-5``; None for every other.
+
+    A suffix (``64u``, ``1.0f``) gives a number a type of its own, so it is kept, and so does what is not
+    decimal and unsigned for its size (``0xffffffff``). So does a blank after the sign: ``- 3`` is written to
+    follow an operand.
+    """
+    sign = "-" if len(body) == 2 and body[0].text == "-" and not body[1].spaced else ""
+    if len(body) != len(sign) + 1 or body[-1].kind is not Kind.NUMBER:
+        return None
+    text = body[-1].text
+    number = plain_number(sign + text)
+    unsigned = text[0] == "0" and isinstance(number, int) and number.bit_length() in (32, 64)
+    return None if unsigned else number

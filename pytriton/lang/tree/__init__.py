@@ -1,4 +1,4 @@
-"""The typed tree: what a text means, and the ways to walk it, rebuild it and convert its values.
+"""The typed tree: what a source means, and the ways to walk it, rebuild it and convert its values.
 
-Every expression has a type, every node a span. Knows nothing of how a text was written.
+Every expression has a type, every node a span. How the source was written is not in it.
 """

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from typing import Final
+from operator import add, and_, eq, ge, gt, le, lt, mul, ne, or_, sub, xor
+from typing import Any, Final
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed, types
@@ -64,7 +65,7 @@ def _as_literal(expr: Expr) -> Expr | None:
 
 
 def _widens(expr: Expr) -> bool:
-    """Whether a float is one of several literals, so that beside a double it keeps a double's digits."""
+    """Whether a float is one of several literals, so that with a double it keeps a double's digits."""
     match expr:
         case typed.Select(yes=yes, no=no) | typed.Call(function="min" | "max", arguments=(yes, no)):
             return _widens(yes) and _widens(no)
@@ -242,7 +243,7 @@ def constant(expr: Expr) -> int | float | None:
                 return None
             if operator == "!":
                 return int(not inner)
-            return _fit(-inner if operator == "-" else ~int(inner), type_)
+            return _converted(-inner if operator == "-" else ~int(inner), type_)
         case typed.Binary(left=left, right=right, type=types.ScalarType() as type_):
             first, second = constant(left), constant(right)
             return None if first is None or second is None else computed(expr.operator, first, second, type_)
@@ -269,21 +270,15 @@ def integer(expr: Expr) -> int:
     return value
 
 
-def _fit(value: int | float, type_: types.ScalarType) -> int | float:
-    if type_.is_float:
-        return round_to(value, type_)
-    return wrap(int(value), type_)
-
-
 def computed(
     operator: str, left: int | float, right: int | float, type_: types.ScalarType
 ) -> int | float | None:
-    """What C computes of two numbers of a type (of a shift: of the left one); None where C has no value.
+    """What C computes of two numbers of a type (of a shift: of the left one); None where that is undefined.
 
     A comparison gives 0 or 1, of operands in any common type.
     """
-    if operator in _COMPARISONS:
-        return int(_COMPARISONS[operator](left, right))
+    if operator in TRUTHS:
+        return int(TRUTHS[operator](left, right))
     if operator in ("/", "%") and not type_.is_float:
         if right == 0:
             return None
@@ -301,28 +296,30 @@ def computed(
         shifted = int(left) << int(right) if operator == "<<" else int(left) >> int(right)
         return wrap(shifted, type_)
     if operator in _ARITHMETIC:
-        return _fit(_ARITHMETIC[operator](left, right), type_)
+        return _converted(_ARITHMETIC[operator](left, right), type_)
     return None
 
 
-_Number = int | float
-_COMPARISONS: Final[dict[str, Callable[[_Number, _Number], bool]]] = {
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
+COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": lt,
+    ">": gt,
+    "<=": le,
+    ">=": ge,
+    "==": eq,
+    "!=": ne,
+}
+TRUTHS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    **COMPARISONS,
     "&&": lambda a, b: bool(a) and bool(b),
     "||": lambda a, b: bool(a) or bool(b),
 }
-_ARITHMETIC: Final[dict[str, Callable[[_Number, _Number], _Number]]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "&": lambda a, b: int(a) & int(b),
-    "|": lambda a, b: int(a) | int(b),
-    "^": lambda a, b: int(a) ^ int(b),
+_ARITHMETIC: Final[dict[str, Callable[[Any, Any], int | float]]] = {
+    "+": add,
+    "-": sub,
+    "*": mul,
+    "&": and_,
+    "|": or_,
+    "^": xor,
 }
 
 

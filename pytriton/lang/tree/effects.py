@@ -7,7 +7,7 @@ so that passes may copy, move and drop it, except that an atomic may be
 - all that a statement evaluates, declares or assigns, perhaps converted, and
 - the condition of a loop, perhaps converted or compared with a name or a number: ``while (atomic_cas(p, 0, 1));``.
 
-What stands left of an effect is evaluated before it: a load, and a variable that the effect assigns, move into a
+Operands left of an effect are evaluated before it: a load, and a variable that the effect assigns, move into a
 variable. Conditions of loops with other effects move into the body. An increment of a name goes after its statement
 where nothing there can see the difference, which reads better.
 """
@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import COMPARISONS
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 from pytriton.lang.tree.types import ERROR, VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.tree.walk import (
@@ -40,7 +41,6 @@ from pytriton.lang.tree.walk import (
 from pytriton.source import Span
 
 _EFFECTS: Final = frozenset((typed.Atomic, typed.Sequenced))
-_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 # ---------------------------------------------------------------- for the checker
@@ -52,7 +52,7 @@ def has_effect(expr: Expr) -> bool:
 
 
 def places(expr: Expr) -> Iterator[Span]:
-    """Where the effects in an expression stand."""
+    """The spans of the effects in an expression."""
     run = _run_by(expr)
     yield from [statement.span for statement in run if not isinstance(statement, typed.Declare)]
     for value in (expr, *expressions(run)):
@@ -146,7 +146,7 @@ def _stays(condition: Expr) -> bool:
         case typed.Binary(
             operator=operator, left=left, right=typed.Name() | typed.Literal() | typed.Constexpr()
         ):
-            return operator in _COMPARISONS and _stays(left)
+            return operator in COMPARISONS and _stays(left)
     return isinstance(condition, typed.Atomic) and not any(has_memory(each) for each in children(condition))
 
 

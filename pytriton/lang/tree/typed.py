@@ -1,4 +1,4 @@
-"""The typed tree: what the text means.
+"""The typed tree: what the source means.
 
 Every expression has a type and every node a span. C's implicit conversions are explicit here (``Cast`` for
 elements, ``Broadcast`` and ``Reshape`` for shapes), except that the operands of one operator may still differ
@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Literal as Choice
 
 from pytriton.frozen import node
-from pytriton.lang.tree.formats import Printed
-from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type
+from pytriton.lang.tree.builtins import Printed
+from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type, element_of
 from pytriton.source import Span
 
 # ---------------------------------------------------------------- known
@@ -21,7 +21,7 @@ from pytriton.source import Span
 # These are not fields: equality, printing and ``replace`` ignore them, and a new node has none.
 
 
-class Known:
+class NodeFacts:
     """Of an expression: the nodes below; the symbols in it; the classes of its nodes. Of a pointer: the variables
     that it is computed from, or None where memory or a number is (passes/memory/provenance.py).
     """
@@ -65,23 +65,32 @@ class Symbol:
     span: Span
     parameter: bool = False
     declaration: str = ""  # as written; "" for a variable that the translator adds
+    word: str = ""  # of its type, as written: `unsigned int`, or a define that gives it
     multiple_of: int = 1
     aligned: int = 1
     noalias: bool = False
     const: bool = False  # it cannot be assigned to
     const_target: bool = False  # `const T *p`: what it points to is const
-    readonly: bool = False  # what the author believed: passes/memory/provenance.py
+    readonly: bool = False  # an implicit promise: passes/memory/provenance.py
     writeonly: bool = False
     retune: bool = False
     value: int | float | None = None  # of a local that holds one number for life: `static const int T = 64;`
     buffer: int = 0  # the bytes of a constant buffer: `char __constant__* tab = calloc(64);`
+
+    @property
+    def target(self) -> ScalarType:
+        """The type at the end of its pointers, which a declaration begins with."""
+        type_ = element_of(self.type)
+        while isinstance(type_, PointerType):
+            type_ = type_.element
+        return type_
 
 
 # ---------------------------------------------------------------- expressions
 
 
 @node
-class _Expression(Known):
+class _Expression(NodeFacts):
     """What every expression has."""
 
     span: Span
@@ -280,7 +289,7 @@ Expr = (
 
 @node
 class Comments:
-    """The comments that stand above a statement and at the end of its last line."""
+    """The comments above a statement and at the end of its last line."""
 
     above: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -358,7 +367,7 @@ class For(_Statement):
 
 @node
 class RangeLoop(_Statement):
-    """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/observe.py)."""
+    """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/traits.py)."""
 
     symbol: Symbol
     start: Expr

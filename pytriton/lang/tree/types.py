@@ -1,7 +1,7 @@
 """The types of Triton-C, and C's conversions between them (docs/language.md, Types).
 
-A type is a ``ScalarType``, a ``PointerType`` or a ``BlockType`` of either. ``ERROR`` stands for the type of an
-expression that was already complained about; whatever meets it is silent. Two block types are equal when
+A type is a ``ScalarType``, a ``PointerType`` or a ``BlockType`` of either. ``ERROR`` is the type of an
+expression whose error was reported; operations on it report nothing more. Two block types are equal when
 element and sizes are equal, however the sizes were spelled.
 """
 
@@ -123,30 +123,21 @@ class BlockType:
 
 
 @node
-class VoidType:
-    """What a call without a value yields."""
+class NoType:
+    """The type of a call without a value, and of expressions whose error was reported."""
+
+    word: str
 
     def __str__(self) -> str:
-        return "void"
+        return self.word
 
     def __reduce__(self) -> str:
         return _constant(self)
 
 
-@node
-class ErrorType:
-    """The type of what was already complained about."""
-
-    def __str__(self) -> str:
-        return "<error>"
-
-    def __reduce__(self) -> str:
-        return _constant(self)
-
-
-VOID: Final = VoidType()
-ERROR: Final = ErrorType()
-Type = ScalarType | PointerType | BlockType | VoidType | ErrorType
+VOID: Final = NoType("void")
+ERROR: Final = NoType("<error>")
+Type = ScalarType | PointerType | BlockType | NoType
 
 
 def element_of(type_: Type) -> ElementType:

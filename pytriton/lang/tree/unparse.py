@@ -1,28 +1,31 @@
 """Typed trees -> Triton-C, as a person writes it.
 
 The typed tree has C's implicit conversions in it; they are left out again where C makes the same conversion by
-itself, which is where node and operand stand at the same place in the text. Nodes that no text has stand at
+itself, which is where node and operand have the same span. Nodes without a source have the span
 ``ADDED``; their conversions are written. Constants and types are spelled as they were where that is known: numbers
 with their digits, defines by name. Parentheses are those that C needs, by the one table of precedence
 (lang/grammar.py). What ``format`` keeps (comments, directives, macros) is in no tree, so it works on tokens.
 
-``kernel_text`` prints a kernel with its comments. Two variables of one name in one scope get numbers; of a variable
-that the translator adds, ``declaration`` is the word for its element type.
+``kernel_text`` prints a kernel with its comments. Two variables of one name in one scope get numbers; a declaration
+begins with the ``word`` of its variable.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from pytriton.lang.grammar import PRECEDENCE
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Comments, Expr, KernelDef, Statement, Symbol
 from pytriton.lang.tree.types import (
+    BFLOAT16,
     BOOL,
     DOUBLE,
+    HALF,
+    TYPE_NAMES,
     ElementType,
     PointerType,
     ScalarType,
@@ -34,7 +37,7 @@ from pytriton.lang.tree.walk import same, walk
 from pytriton.source import Source, Span
 
 ADDED: Final = Span(Source("", ""), 0, 0)
-# How tightly an outermost operator binds, beside the binary ones.
+# How tightly an outermost operator binds, next to the binary ones.
 POSTFIX: Final = 16
 UNARY: Final = 15
 _TERNARY: Final = 2
@@ -42,7 +45,7 @@ _ASSOCIATIVE: Final = frozenset(("&&", "||"))
 _NUMBER: Final = re.compile(r"-?(\d[\w.]*|\.\d[\w.]*|\d[\w.]*[eE][+-]\d+f?|F32_INFINITY|INFINITY)")
 _CALLED: Final = {"program_id": "get_program_id", "num_programs": "get_num_programs"}
 
-Bound = tuple[str, int]  # a text, and how tightly it binds
+Bound = tuple[str, int]  # source, and how tightly it binds
 
 
 def element(expr: Expr) -> ElementType:
@@ -68,7 +71,7 @@ def bare(expr: Expr) -> Expr:
 
 
 def in_macro(expr: typed.Cast) -> bool:
-    """Whether it came out of a macro, where all spans are one and no place tells what the user wrote."""
+    """Whether it came out of a macro, where all spans are equal and do not show what the user wrote."""
     where = expr.span.start, expr.span.end
     inside = any(
         node.span.expansion is not None and (node.span.start, node.span.end) == where
@@ -90,19 +93,40 @@ def _plain(size: int) -> int | str:
     return str(size) if all(isinstance(node, kinds) for node in walk(expr)) else int(size)
 
 
-class Unparser:
-    """``name``: of a variable. ``types``: what the defines stand for that a conversion may name; ``word``: a type
-    that are not in the source.
+class Words:
+    """The user's names of types. ``types``: what the defines stand for that may name one; ``stored``: those that
+    parameters point to.
     """
 
-    def __init__(
-        self,
-        name: Callable[[Symbol], str],
-        types: Mapping[str, str],
-        word: Callable[[ElementType], str],
-        strict: bool,
-    ) -> None:
-        self._name, self._types, self._word, self._strict = name, types, word, strict
+    def __init__(self, types: Mapping[str, str], parameters: Iterable[Symbol]) -> None:
+        self.types = types
+        pointers = [symbol for symbol in parameters if isinstance(symbol.type, PointerType)]
+        self.stored: set[str] = {symbol.word for symbol in pointers} & types.keys()
+
+    def word(self, element: ElementType) -> str:
+        """A type that is not in the source: ``TYPE`` for half, where tensors are that."""
+        defines = [word for word in self.stored if self.types[word] == str(element)]
+        return defines[0] if len(defines) == 1 and element in (HALF, BFLOAT16, DOUBLE) else str(element)
+
+    def type_word(self, symbol: Symbol) -> str:
+        """``ACC`` of ``ACC x[TN] = ...`` and of a parameter ``ACC *X``, as it was written if that means the same
+        in another text.
+        """
+        if symbol.word and all(word in TYPE_NAMES or word in self.types for word in symbol.word.split()):
+            return symbol.word
+        return self.word(symbol.target)
+
+
+def _word(symbol: Symbol) -> str:
+    return symbol.word or str(symbol.target)
+
+
+class Unparser:
+    """Expressions as text. ``names``: of variables, where not their own."""
+
+    def __init__(self, words: Words, strict: bool = False) -> None:
+        self._words, self._strict = words, strict
+        self.names: dict[Symbol, str] = {}
         self._tested: list[Expr] = []  # the conditions of the branches of ?: that are being written
 
     def __call__(self, expr: Expr) -> str:
@@ -113,13 +137,14 @@ class Unparser:
         return _inside(self.bound(expr), binds)
 
     def bound(self, expr: Expr) -> Bound:
-        """The text, and how tightly it binds."""
+        """The source, and how tightly it binds."""
         expr = bare(expr)
         match expr:
             case typed.Literal() | typed.Constexpr():
                 return _constant(self._constant(expr))
             case typed.Name(symbol=symbol):
-                return _constant(self._name(symbol) if symbol.value is None else repr(symbol.value))
+                name = self.names.get(symbol, symbol.name)
+                return _constant(name if symbol.value is None else repr(symbol.value))
             case typed.Unary(operator="-", operand=operand):
                 return self._negated(operand)
             case typed.Unary(operator=operator, operand=operand):
@@ -207,8 +232,8 @@ class Unparser:
         written = re.match(r"\(\s*(\w+)\s*(\[|\))", expr.span.text)
         own, shape = str(element(expr)), shape_of(expr.type)
         if isinstance(expr, typed.Reshape):
-            own = self._word(element(expr))
-        if written is not None and self._types.get(written[1]) == own:
+            own = self._words.word(element(expr))
+        if written is not None and self._words.types.get(written[1]) == own:
             own = written[1]
         stays = isinstance(expr, typed.Cast) and shape == shape_of(expr.operand.type)
         plain = not shape or (stays and (written is None or written[2] == ")"))
@@ -256,14 +281,11 @@ MAX_WIDTH: Final = 110
 _COMPOUND: Final = frozenset(("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"))
 
 
-def kernel_text(
-    kernel: KernelDef, unparser: Unparser, names: dict[Symbol, str], taken: Collection[str] = ()
-) -> str:
-    """A kernel as source. ``names`` is where ``unparser`` looks names up; ``taken``: names not for variables."""
-    names |= {symbol: symbol.name for symbol in kernel.parameters}
-    printer = _Printer(unparser, names)
-    printer.body(kernel.body, "  ", {*taken, *names.values()})
-    declarations = [symbol.declaration for symbol in kernel.parameters]
+def kernel_text(kernel: KernelDef, words: Words, strict: bool = False, taken: Collection[str] = ()) -> str:
+    """A kernel as source. ``taken``: names not for variables."""
+    printer = _Printer(Unparser(words, strict))
+    printer.body(kernel.body, "  ", {*taken, *(symbol.name for symbol in kernel.parameters)})
+    declarations = list(map(parameter, kernel.parameters))
     start = f"__global__ void {kernel.name}("
     joined = start + ", ".join(declarations) + ") {"
     if len(joined) > MAX_WIDTH:
@@ -275,11 +297,21 @@ def _above(comments: Comments, indent: str) -> list[str]:
     return [f"{indent}// {line}".rstrip() for comment in comments.above for line in comment.splitlines()]
 
 
+def parameter(symbol: Symbol) -> str:
+    """The declaration of a parameter, with its promises."""
+    numbers = {"aligned": symbol.aligned, "multipleof": symbol.multiple_of}
+    promises = [word for word in ("noalias", "readonly", "writeonly", "retune") if getattr(symbol, word)]
+    promises += [f"{word}({sizes((number,))})" for word, number in numbers.items() if number > 1]
+    const = "const " * (symbol.const or symbol.const_target)
+    declared = f"{const}{_word(symbol)} {'*' * str(symbol.type).count('*')}{symbol.name}"
+    return " ".join([declared, *(f"__{promise}" for promise in promises)])
+
+
 class _Printer:
     """Statements, line by line; ``taken`` are the names in scope."""
 
-    def __init__(self, unparser: Unparser, names: dict[Symbol, str]) -> None:
-        self.expr, self.names = unparser, names
+    def __init__(self, unparser: Unparser) -> None:
+        self.expr, self.names = unparser, unparser.names
         self.lines: list[str] = []
 
     def body(self, body: Iterable[Statement], indent: str, taken: set[str]) -> None:
@@ -292,7 +324,7 @@ class _Printer:
     def statement(self, statement: Statement, indent: str, taken: set[str]) -> None:
         match statement:
             case typed.Declare():
-                self.lines.append(f"{indent}{self.word(statement.symbol)} {self.declared(statement, taken)};")
+                self.lines.append(f"{indent}{_word(statement.symbol)} {self.declared(statement, taken)};")
             case typed.Assign():
                 self.lines.append(f"{indent}{self.assigned(statement)};")
             case typed.Store(pointer=pointer, value=value, mask=mask):
@@ -318,7 +350,7 @@ class _Printer:
         inner = set(taken)
         heads = [head for head in loop.init if isinstance(head, typed.Declare)]
         declared = [self.declared(head, inner) for head in heads]
-        words = [self.word(head.symbol) for head in heads]
+        words = [_word(head.symbol) for head in heads]
         if len(set(words)) > 1 or any(shape_of(head.symbol.type) for head in heads):
             self.lines += [f"{indent}{word} {head};" for word, head in zip(words, declared, strict=True)]
             taken |= inner
@@ -335,13 +367,6 @@ class _Printer:
         self.lines.insert(start, f"{indent}{head} {{")
         self.lines.append(f"{indent}}}")
 
-    def word(self, symbol: Symbol) -> str:
-        """The type that a declaration begins with."""
-        target = element_of(symbol.type)
-        while isinstance(target, PointerType):
-            target = target.element
-        return symbol.declaration or str(target)
-
     def declared(self, statement: typed.Declare, taken: set[str]) -> str:
         """A declarator with its value; the variable gets its name."""
         symbol, stars = statement.symbol, str(element_of(statement.symbol.type)).count("*")
@@ -356,7 +381,7 @@ class _Printer:
         return f"{'*' * stars}{name}{shape}{value}"
 
     def assigned(self, statement: typed.Assign) -> str:
-        name, value = self.names[statement.symbol], bare(statement.value)
+        name, value = self.names.get(statement.symbol, statement.symbol.name), bare(statement.value)
         if isinstance(value, typed.Binary) and value.operator in _COMPOUND:
             left = bare(value.left)
             if isinstance(left, typed.Name) and left.symbol is statement.symbol:

@@ -1,6 +1,6 @@
 """Walking and rebuilding the typed tree, for the passes.
 
-Passes ask the same nodes the same questions again and again; as nodes never change, what is below a small
+Passes query the same nodes again and again; as nodes never change, what is below a small
 expression, which symbols it reads and which kinds of nodes it has is kept with it (typed.py), and likewise with a
 statement.
 """
@@ -52,7 +52,7 @@ def walk(expr: Expr) -> Sequence[Expr]:
 
 
 def known_below(expr: Expr) -> tuple[Expr, ...] | None:
-    """Everything below an expression, if it was walked through before and is small."""
+    """Everything below an expression, if it was collected before and is small."""
     try:
         return expr.below
     except AttributeError:
@@ -208,7 +208,7 @@ _MEMORY = frozenset((typed.Load, typed.Atomic))
 MAX_KNOWN_NODES = 64  # of an expression: nothing is kept for larger ones, which bounds the memory
 _NOTHING: frozenset[Any] = frozenset()
 set_bases, _set_below, _set_kinds, _set_symbols = (
-    vars(typed.Known)[name].__set__ for name in typed.Known.__slots__
+    vars(typed.NodeFacts)[name].__set__ for name in typed.NodeFacts.__slots__
 )
 _get_kinds, _get_reads, _get_sets = map(operator.attrgetter, typed.KnownInside.__slots__)
 _set_kinds_in, _set_reads, _set_sets = (
@@ -252,7 +252,7 @@ def same(left: Expr, right: Expr) -> bool:
 
 
 def plain_values(expr: Expr) -> tuple[Any, ...]:
-    """What a node holds beside its type, its place and its operands; of a float its digits, as 0.0 equals -0.0."""
+    """The fields of a node besides its type, span and operands; of a float its digits, as 0.0 equals -0.0."""
     return tuple([repr(value) if value.__class__ is float else value for value in _PLAIN[type(expr)](expr)])
 
 
@@ -297,11 +297,7 @@ def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
 
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
-
-    def within(block: Body) -> Body:
-        return map_body(block, change)
-
-    return _or_same(body, [change(_within(statement, within)) for statement in body])
+    return map_statements(body, lambda statement: (change(statement),))
 
 
 def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
@@ -320,3 +316,16 @@ def _within(statement: Statement, change: Callable[[Body], Body]) -> Statement:
 def _or_same(body: Body, changed: Sequence[Statement]) -> Body:
     same = len(changed) == len(body) and all(map(operator.is_, changed, body))
     return body if same else tuple(changed)
+
+
+def count_nodes(expr: Expr, limit: int) -> int:
+    """The nodes of an expression, loads twice; where there are more than ``limit``, some number above it."""
+    below = known_below(expr)
+    if below is not None:
+        return 1 + len(below) + sum([node.__class__ is typed.Load for node in (expr, *below)])
+    pending, count = [expr], 0
+    while pending and count <= limit:
+        node = pending.pop()
+        pending += children(node)
+        count += 1 + (node.__class__ is typed.Load)  # barriers are put between them
+    return count

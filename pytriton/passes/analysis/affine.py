@@ -1,19 +1,19 @@
-"""Integers and pointers as affine expressions: a constant plus symbols, each so many times.
+"""Integers and pointers as affine expressions: a constant plus symbols with integer coefficients.
 
-Input: a typed expression. Output: an ``Affine``, or None where the caller says that there is none. The caller
-chooses the symbols: ``leaf`` gets every operand that is not itself a sum, and answers with an ``Affine``. So the
-same few lines compare integers (affine.py), addresses (memory/overlap.py), tiles
-(speed/descriptors.py), masks (speed/peel.py) or values (lower/unreached.py).
+Input: a typed expression. Output: an ``Affine``, or None where the caller's ``leaf`` gives None. The caller
+chooses the symbols: ``leaf`` maps every operand that is not itself a sum to an ``Affine``. So the same few
+functions compare integers (affine.py), addresses (memory/overlap.py), tiles (speed/descriptors.py), masks
+(speed/peel.py) and values (lower/unreached.py).
 
 Invariants:
 
 - no symbol has the coefficient 0, so equal sums are equal objects;
-- C's integers wrap, and so may what is computed in 32 bits: a sum is right modulo 2**32, and ``exact`` says that
-  it is right modulo 2**64, as addresses are. Pointers count in elements;
-- a constant may be an interval, which stands for a range, of whose elements each is another number.
+- C's integers wrap, and so may what is computed in 32 bits: a sum is exact modulo 2**32, and with ``exact`` also
+  modulo 2**64, as addresses are. Pointers count in elements;
+- a constant may be an interval, which represents the elements of a range, all different.
 
 A conversion to an integer type of w bits changes a number v by a multiple of 2**w (C11 6.3.1.3, two's complement),
-and by nothing if the new type holds every value of the old one. So it keeps all integers modulo 2**n if n <= w or
+and by 0 if the new type holds every value of the old one. So it keeps all integers modulo 2**n if n <= w or
 the new type holds the old one. No weaker rule is sound: if n > w and some v of the old type is not in the new one,
 the result differs from v by a multiple of 2**w that is not 0 and less than 2**n, as every type has at most n bits.
 """
@@ -46,7 +46,7 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 @record
 class Affine:
-    """``low ... high`` (inclusive) plus each symbol of ``terms`` so many times."""
+    """``low ... high`` (inclusive) plus each symbol of ``terms`` times its coefficient."""
 
     terms: Mapping[Any, int]
     low: int = 0
@@ -55,12 +55,12 @@ class Affine:
 
     @staticmethod
     def constant(value: int) -> Affine:
-        """A number."""
+        """A constant."""
         return Affine({}, value, value)
 
     @staticmethod
     def symbol(name: Hashable) -> Affine:
-        """One symbol, once."""
+        """A symbol with the coefficient 1."""
         return Affine({name: 1})
 
     @staticmethod
@@ -70,11 +70,11 @@ class Affine:
 
     @property
     def key(self) -> Hashable:
-        """What tells two sums apart in a dictionary."""
+        """The sum as a key of dictionaries."""
         return self.low, self.high, frozenset(self.terms.items())
 
     def plus(self, other: Affine, times: int = 1) -> Affine:
-        """This and so many times the other."""
+        """This sum plus ``times`` the other."""
         terms = dict(self.terms)
         for term, count in other.terms.items():
             terms[term] = terms.get(term, 0) + times * count
@@ -83,7 +83,7 @@ class Affine:
         return Affine(terms, self.low + low, self.high + high, self.exact and other.exact)
 
     def times(self, factor: int) -> Affine:
-        """So many times this."""
+        """``factor`` times this sum."""
         return Affine({}).plus(self, factor)
 
     def modulo(self, size: int) -> Affine:
@@ -97,9 +97,9 @@ Leaf = Callable[[typed.Expr], Affine | None]
 
 
 def affine_of(expr: typed.Expr, leaf: Leaf) -> Affine | None:
-    """An expression as the sum that it is; None where ``leaf`` gives None for a part of it.
+    """An expression as a sum; None where ``leaf`` gives None for a part of it.
 
-    ``2 * (n + 1) - m`` is ``2 + 2 * n - m``, where ``leaf`` answers with one symbol each for ``n`` and ``m``.
+    ``2 * (n + 1) - m`` is ``2 + 2 * n - m``, where ``leaf`` gives one symbol each for ``n`` and ``m``.
     """
     value = constant(expr)
     if isinstance(value, int):
@@ -116,7 +116,7 @@ def affine_of(expr: typed.Expr, leaf: Leaf) -> Affine | None:
 
 
 def affine_of_element(expr: typed.Expr, leaf: Leaf) -> Affine | None:
-    """The same of any one element of a block: a range is an interval, and new axes do not matter."""
+    """The same for any one element of a block: a range is an interval, and new axes do not matter."""
 
     return affine_of(expr, partial(_of_element, leaf))
 
@@ -186,7 +186,7 @@ def keeps_number(expr: typed.Cast, bits: int = 32) -> bool:
 def advance(
     target: typed.Symbol, value: typed.Expr, known: Mapping[typed.Symbol, typed.Expr] | None = None
 ) -> typed.Expr | None:
-    """What ``target + amount`` or ``target - -amount`` adds, if that is a number, with ``known`` for variables."""
+    """The constant that ``target + amount`` or ``target - -amount`` adds; ``known``: values of variables."""
     if not isinstance(value, typed.Binary) or value.operator not in ("+", "-"):
         return None
     left, right = value.left, value.right
@@ -209,10 +209,10 @@ def mirrored(comparison: typed.Binary) -> typed.Binary:
 
 
 class Keys:
-    """Numbers for expressions, so that many of them can be compared with each other in no time.
+    """Numbers for expressions, so that many of them can be compared quickly.
 
-    Two expressions have one number just where they are written alike (``same``); with ``regroup``, also where their
-    integers are the same sums and their comparisons the same ones mirrored: ``n < 2 * k`` and ``k + k > n``.
+    Two expressions have the same number if they are written alike (``same``); with ``regroup``, also if their
+    integers are equal sums and their comparisons equal up to mirroring: ``n < 2 * k`` and ``k + k > n``.
     """
 
     def __init__(self, *, regroup: bool = False) -> None:
@@ -229,7 +229,7 @@ class Keys:
         return self._number(("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr))
 
     def sum_of(self, expr: typed.Expr) -> Affine:
-        """An integer as a sum; what is none is one symbol of it."""
+        """An integer as a sum, whose symbols are the operands that are not sums."""
         total = affine_of(expr, lambda term: Affine.symbol(self._number(self._as_written(term))))
         assert total is not None
         return total
@@ -238,20 +238,19 @@ class Keys:
         return self._numbers.setdefault(key, len(self._numbers))
 
     def _as_written(self, expr: typed.Expr) -> Hashable:
-        """An operation on its operands."""
+        """The key of an operation on its operands."""
         if self._regroup and isinstance(expr, typed.Binary) and expr.operator in (">", ">="):
             expr = mirrored(expr)
         return type(expr), expr.type, plain_values(expr), tuple(map(self.of, children(expr)))
 
 
 # ---------------------------------------------------------------- linear
-# Calculating with integer expressions: what is equal, what cancels, what one comparison says of another.
+# Integer expressions: which are equal, what cancels, which comparison implies another.
 #
-# Sums are those of affine.py. ``i < k - T`` in the iteration before is ``i < k`` in this one, as
-# ``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every iteration
-# but the last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose
-# what stands on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
-# loops/counted.py).
+# ``i < k - T`` in the iteration before is ``i < k`` in this one, as ``k`` was ``k + T`` then; and in a loop that
+# continues while ``k > 0``, ``k > T`` held at the end of every iteration but the last. Integers are C's: sums may
+# be regrouped, as they wrap. Equal terms on both sides of a comparison cancel only where the sums do not wrap; this
+# is used only for loop variables and their bounds (see loops/counted.py).
 
 
 _MAX_NODES = 300  # nodes; sums of more are compared as they are written
@@ -259,7 +258,7 @@ _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def equal(left: typed.Expr, right: typed.Expr) -> bool:
-    """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
+    """Whether two expressions have the same value for all values of their variables, as far as sums show."""
     if left is right:
         return True
     if larger_than(left, _MAX_NODES) or larger_than(right, _MAX_NODES):
@@ -274,19 +273,25 @@ def equal(left: typed.Expr, right: typed.Expr) -> bool:
 
 
 def is_true(expr: typed.Expr) -> bool:
-    """Whether a condition holds whatever the variables are."""
+    """Whether a condition is the constant true."""
     while isinstance(expr, typed.Broadcast):
         expr = expr.operand
     return expr.type == BOOL and bool(constant(expr))
 
 
 def settle(expr: typed.Expr, facts: Sequence[typed.Expr]) -> typed.Expr:
-    """The expression without those conditions in it that follow from the facts."""
-    return _settled(expr, facts) if facts and decides(expr) else expr
+    """The expression without the conditions in it that follow from the facts."""
+
+    def holds(claim: typed.Expr) -> bool:
+        if not isinstance(claim, typed.Binary | typed.Unary | typed.Cast):
+            return False
+        return bool(constant(claim)) or any(_follows(claim, fact) for fact in facts)
+
+    return simplified(expr, holds) if facts and decides(expr) else expr
 
 
 def decides(expr: typed.Expr) -> bool:
-    """Whether there is a truth value in an expression."""
+    """Whether an expression contains a truth value."""
     for node in walk(expr):
         type_ = node.type
         if type_ is BOOL or (type_.__class__ is BlockType and type_.element is BOOL):
@@ -294,27 +299,42 @@ def decides(expr: typed.Expr) -> bool:
     return False
 
 
-def _settled(expr: typed.Expr, facts: Sequence[typed.Expr]) -> typed.Expr:
-    expr = with_children(expr, lambda operand: _settled(operand, facts))
+def simplified(expr: typed.Expr, holds: Callable[[typed.Expr], bool]) -> typed.Expr:
+    """The expression without the conditions in it of which ``holds`` is true, and without what these decide."""
+    before, expr = expr, with_children(expr, lambda operand: simplified(operand, holds))
     match expr:
         case typed.Binary(operator="&&", left=left, right=right):
             for side, other in ((left, right), (right, left)):
-                if is_true(side) and shape_of(other.type) == shape_of(expr.type):
-                    return other
-        case typed.Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(
-            _follows(expr, fact) for fact in facts
-        ):
-            return typed.Literal(expr.span, BOOL, 1)
-        case typed.Select(condition=condition, yes=yes) if is_true(condition) and yes.type == expr.type:
-            return yes
-        case typed.Binary() | typed.Unary() | typed.Cast() if expr.type == BOOL and constant(expr):
-            return typed.Literal(expr.span, BOOL, 1)
+                if is_true(side):
+                    return _of_type(other, expr.type)
+        case typed.Select(condition=condition, yes=yes) if is_true(condition):
+            return _of_type(yes, expr.type)
+        case typed.Load(mask=mask) if mask is not None and is_true(mask):
+            return replace(expr, mask=None, other=None)
+        case typed.Load(mask=typed.Broadcast(operand=mask)) if expr is not before:
+            same_rank = len(shape_of(mask.type)) == len(shape_of(expr.type))
+            return replace(expr, mask=mask) if same_rank else expr
+        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand) if is_true(operand):
+            return _truth(expr)
+        case _ if element_of(expr.type) == BOOL and holds(expr):
+            return _truth(expr)
     return expr
 
 
-def _follows(claim: typed.Binary, fact: typed.Expr) -> bool:
-    """Whether a comparison holds where the fact does."""
-    if not isinstance(fact, typed.Binary) or not (_is_signed(claim) and _is_signed(fact)):
+def _of_type(expr: typed.Expr, type_: Type) -> typed.Expr:
+    return expr if expr.type == type_ else typed.Broadcast(expr.span, type_, expr)
+
+
+def _truth(expr: typed.Expr) -> typed.Expr:
+    """True in the shape of a condition."""
+    return _of_type(typed.Literal(expr.span, BOOL, 1), expr.type)
+
+
+def _follows(claim: typed.Expr, fact: typed.Expr) -> bool:
+    """Whether a condition is a comparison that holds where the fact does."""
+    if not isinstance(claim, typed.Binary) or not isinstance(fact, typed.Binary):
+        return False
+    if not (_is_signed(claim) and _is_signed(fact)):
         return False
     keys = Keys(regroup=True)
     known = _positive(fact, keys)
@@ -336,7 +356,7 @@ def _is_signed(comparison: typed.Binary) -> bool:
 
 
 def _positive(comparison: typed.Binary, keys: Keys) -> Affine | None:
-    """The sum that is above 0 exactly where the comparison holds; None where it is none of order."""
+    """The sum that is above 0 exactly where an order comparison holds; None for others."""
     if comparison.operator in (">", ">="):
         comparison = mirrored(comparison)
     if comparison.operator not in ("<", "<="):
@@ -351,28 +371,21 @@ _Terms = list[tuple[bool, typed.Expr]]  # whether it is added, and what
 
 
 def one_step_back(expr: typed.Expr, symbol: typed.Symbol, step: typed.Expr) -> typed.Expr:
-    """The expression with ``symbol - step`` for ``symbol``, and what that cancels gone."""
+    """The expression with ``symbol - step`` for ``symbol``, and cancelled terms removed."""
     if symbol not in names(expr):
         return expr
-    terms: _Terms = [(True, expr)]
-    if isinstance(expr, typed.Name):
-        _cancel(terms, [], symbol, step)
-        return _joined(terms, expr)
-    if isinstance(expr, typed.Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type):
-        sides = _terms(expr.left), _terms(expr.right)
-        if sum(_direct(term, symbol) for side in sides for _, term in side) == 1:
-            own = next(place for place in (0, 1) if any(_direct(term, symbol) for _, term in sides[place]))
-            _cancel(sides[own], sides[1 - own], symbol, step)
-            left, right = (
-                _joined([(add, _inside(term, symbol, step)) for add, term in side], expr.left)
-                for side in sides
-            )
-            return typed.Binary(expr.span, expr.type, expr.operator, left, right)
-    if isinstance(expr, typed.Binary) and expr.operator in ("+", "-") and _splits(expr):
-        terms = _terms(expr)
-        if sum(_direct(term, symbol) for _, term in terms) == 1:
-            _cancel(terms, [], symbol, step)
-            return _joined([(add, _inside(term, symbol, step)) for add, term in terms], expr)
+    compares = (
+        isinstance(expr, typed.Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type)
+    )
+    operands = children(expr) if compares else (expr,)
+    sides = [_terms(side) for side in operands]
+    own = [side for side in sides for _, term in side if _direct(term, symbol)]
+    if len(own) == 1:
+        _cancel(own[0], [side for side in sides if side is not own[0]], symbol, step)
+        left, *right = (
+            _joined([(add, _inside(term, symbol, step)) for add, term in side], operands[0]) for side in sides
+        )
+        return replace(expr, left=left, right=right[0]) if compares else left
     return with_children(expr, lambda operand: one_step_back(operand, symbol, step))
 
 
@@ -384,13 +397,13 @@ def _inside(term: typed.Expr, symbol: typed.Symbol, step: typed.Expr) -> typed.E
     return term if _direct(term, symbol) else one_step_back(term, symbol, step)
 
 
-def _cancel(own: _Terms, other: _Terms, symbol: typed.Symbol, step: typed.Expr) -> None:
-    """Add the step to the side where the symbol stands, or drop what it cancels on either side."""
+def _cancel(own: _Terms, others: list[_Terms], symbol: typed.Symbol, step: typed.Expr) -> None:
+    """Add the step on the side of the symbol, or drop the term that it cancels on either side."""
     place = next(place for place, (_, term) in enumerate(own) if _direct(term, symbol))
     add = not own[place][0]
     if isinstance(step, typed.Unary) or (isinstance(step, typed.Literal) and step.value < 0):
         add, step = not add, negated(step)
-    for side, sign in ((own, not add), (other, add)):
+    for side, sign in ((own, not add), *[(other, add) for other in others]):
         for index, (added, term) in enumerate(side):
             if added == sign and equal(term, step):
                 del side[index]
@@ -399,13 +412,13 @@ def _cancel(own: _Terms, other: _Terms, symbol: typed.Symbol, step: typed.Expr) 
 
 
 def _splits(expr: typed.Binary) -> bool:
-    """Whether a sum is one of integers, or of a pointer and integers; a difference of pointers is neither."""
+    """Whether a sum is of integers, or of a pointer and integers, not a difference of pointers."""
     element, left = element_of(expr.type), element_of(expr.left.type)
     return element == left and (is_wide_integer(expr.type) or isinstance(element, PointerType))
 
 
 def _terms(expr: typed.Expr) -> _Terms:
-    """What a sum adds and subtracts; what is added to a pointer is not taken apart."""
+    """The terms that a sum adds and subtracts; an offset of a pointer is one term."""
     match expr:
         case typed.Binary(operator="+" | "-" as operator, left=left, right=right) if _splits(expr):
             terms = _terms(left)
@@ -416,7 +429,7 @@ def _terms(expr: typed.Expr) -> _Terms:
 
 
 def _joined(terms: _Terms, like: typed.Expr) -> typed.Expr:
-    """The sum of terms, one that is added first; of none, a zero ``like`` the expression given."""
+    """The sum of terms, beginning with one that is added; without terms a zero ``like`` the given expression."""
     start = next((place for place, (added, _) in enumerate(terms) if added), None)
     if start is None:
         terms = [(True, typed.Literal(like.span, element_of(like.type), 0)), *terms]
@@ -431,16 +444,17 @@ def _joined(terms: _Terms, like: typed.Expr) -> typed.Expr:
     return total
 
 
-# ---------------------------------------------------------------- sums of what runs from 0 to a known end
-# ``steps`` are the coefficients of symbols, each of which takes as many values as ``ranges`` gives; each bound is a
-# sum that is at most 0. Sums differ where, taken by growing step, each step is larger than the range of all
-# before it, as digits are. They are just 0 to n - 1 where each step is the number of all sums before it.
+# ---------------------------------------------------------------- sums of indices from 0 to known ends
+# ``steps`` are the coefficients of symbols, each of which takes ``ranges[symbol]`` values from 0; each bound is a
+# sum that is at most 0. The sums are all different if, in order of growing steps, each step is larger than the
+# range of all before it, like the digits of a number. They are exactly 0 to n - 1 if each step is the count of all
+# before.
 
 Ranges = Mapping[Any, int]
 
 
 def shorten(ranges: dict[Any, int], bound: Affine) -> None:
-    """Ranges as a bound allows them: what is beyond is not touched."""
+    """Shorten ranges to what a bound allows."""
     if not bound.terms.keys() <= ranges.keys():
         return
     least = {key: min(0, step * (ranges[key] - 1)) for key, step in bound.terms.items()}
@@ -451,7 +465,7 @@ def shorten(ranges: dict[Any, int], bound: Affine) -> None:
 
 
 def distinct(steps: Ranges, ranges: Ranges, bounds: Sequence[Affine]) -> bool:
-    """Whether the sums differ: each step is larger than the range of all smaller ones."""
+    """Whether all sums are different: each step is larger than the range of all smaller ones."""
     extents = _extents(steps, ranges, bounds)
     return all(step > extent for step, extent in zip(sorted(map(abs, steps.values())), extents, strict=False))
 
@@ -462,7 +476,7 @@ def reach(steps: Ranges, ranges: Ranges, bounds: Sequence[Affine]) -> int | None
 
 
 def _extents(steps: Ranges, ranges: Ranges, bounds: Sequence[Affine]) -> list[int]:
-    """The ranges of no step, of the smallest, of the two smallest, ..."""
+    """The ranges of no step, of the smallest step, of the two smallest, ..."""
     done: list[Hashable] = []
     extents = [0]
     for key in sorted(steps, key=lambda key: abs(steps[key])):
@@ -476,14 +490,14 @@ def _extents(steps: Ranges, ranges: Ranges, bounds: Sequence[Affine]) -> list[in
 
 
 def within(bound: Affine, ranges: Ranges) -> Affine | None:
-    """A bound as far as it limits these ranges; None where all is inside."""
+    """A bound restricted to these ranges; None where it always holds."""
     steps = {key: step for key, step in bound.terms.items() if key in ranges}
     largest = bound.low + sum(max(0, step * (ranges[key] - 1)) for key, step in steps.items())
     return replace(bound, terms=steps) if largest > 0 else None
 
 
 def dense(steps: Ranges, ranges: Ranges, bounds: list[Affine]) -> int | None:
-    """Each step begins where all smaller ones end, and a bound ends a run of them."""
+    """The number n of sums if they are exactly 0 to n - 1, else None; a bound ends a run of steps."""
     extent = 1
     run: list[Hashable] = []
     for key in sorted(ranges, key=lambda key: steps.get(key, 0)):
@@ -503,7 +517,7 @@ def dense(steps: Ranges, ranges: Ranges, bounds: list[Affine]) -> int | None:
 
 
 def _limited(bound: Affine, steps: Ranges, ranges: Ranges) -> int | None:
-    """The range of a sum that is a multiple of what a bound bounds."""
+    """The range of a sum that is a multiple of the sum in a bound."""
     inside = {key: step for key, step in bound.terms.items() if ranges.get(key, 2) > 1}
     if inside.keys() != steps.keys():
         return None

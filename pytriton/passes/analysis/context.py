@@ -1,4 +1,4 @@
-"""What passes are given beside the kernel, and where they leave what they learn of it."""
+"""The input of all passes beside the kernel, and the traits of the kernel that they record."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.settings import Settings
 
 # ---------------------------------------------------------------- traits
-# What tuning and launching want to know of a kernel beside its text; nothing here changes what it means.
+# Facts about a kernel for tuning and launching; none changes its meaning.
 
 
 @record
 class Tiles:
-    """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
-    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product through the loop."""
+    """The needs of the largest loop: ``loaded`` bytes of tiles for products, in elements of at least ``width``
+    bytes; ``summed`` elements of 32 bits that carry the sums of one product through the loop."""
 
     loaded: int = 0
     width: int = 0
@@ -26,14 +26,14 @@ class Tiles:
 
 
 class Described(NamedTuple):
-    """What must hold of a launch for tiles to be the elements that pointers reach, as the launcher in C reads it.
+    """The conditions on a launch under which tiles are the elements that pointers reach, in the launcher's format.
 
     ``base``, ``stride`` and ``stop`` are positions of parameters (``stop`` -1: it is ``number``). Base and stride
-    must be positive multiples of 16 bytes (the stride: ``multiple`` elements), and no offset may leave 32 bits, in
-    which the text computes them. The last tile of a program begins at ``ids`` times the size of the grid, plus
+    must be positive multiples of 16 bytes (the stride: ``multiple`` elements), and no offset may exceed 32 bits, in
+    which the kernel computes them. The last tile of a program begins at ``ids`` times the size of the grid, plus
     ``last``, of rows and of columns. The loop counts from 0 to its stop in tiles of ``size``, and moves ``down``
-    rows at a time. ``feeds`` is no condition: the tiles are an operand of a product for tensor cores that they may
-    make faster.
+    rows at a time. ``feeds`` is not a condition: tensor cores multiply the tiles, which may make the product
+    faster.
     """
 
     base: int
@@ -52,9 +52,9 @@ class Described(NamedTuple):
 
 @node
 class Side:
-    """One axis of a ``Box``: ``indices``, each times ``stride`` elements (None: 1), of which those are reached that
-    are at least 0 and below ``bound`` (a parameter, a number, or None where there is none). A loop that moves along
-    this axis counts from 0 to the bound in steps of ``step``."""
+    """One axis of a ``Box``: ``indices`` times ``stride`` elements (None: 1), limited to those from 0 to ``bound``
+    (exclusive; a parameter, a number or None). A loop that moves along this axis counts from 0 to the bound in
+    steps of ``step``."""
 
     indices: Expr
     stride: Symbol | None
@@ -64,8 +64,7 @@ class Side:
 
 @node
 class Box:
-    """The memory of the parameter at position ``base`` that a kernel reaches: through blocks of two axes alone, and
-    within bounds."""
+    """The memory of the parameter at position ``base`` that a kernel reaches, in all through blocks of two axes."""
 
     base: int
     element_bytes: int
@@ -75,8 +74,8 @@ class Box:
 
 @node
 class Packing:
-    """What a kernel ``reads`` from packed copies, all that it ``writes``, and what the indices are made of: the
-    ``values`` of variables that never change, and the integers that it never sets, by position (``fixed``)."""
+    """What a kernel ``reads`` from packed copies, all that it ``writes``, and for the indices the ``values`` of
+    variables that are set once and the integer parameters that are never set, by position (``fixed``)."""
 
     reads: tuple[Box, ...]
     writes: tuple[Box, ...]
@@ -86,28 +85,28 @@ class Packing:
 
 @record
 class Traits:
-    """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
+    """What tuning may try with a kernel, what it needs of a GPU, and the conditions on a launch."""
 
-    swizzles: bool = False  # its program ids may be taken in groups
-    grows: bool = False  # a loop of it may run the longer the further a program is along axis 0
+    swizzles: bool = False  # its program ids may be grouped
+    grows: bool = False  # a loop of it may run longer in programs further along axis 0
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
-    streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
+    streams: bool = False  # another loop of it loads, and may load ahead of its stores
     writes_elsewhere: bool = False  # it writes through pointers that it loaded, or made from numbers
-    doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
+    doubles: bool = False  # it computes with double, where no product is fused into a sum
     tiles: Tiles = Tiles()
-    described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
+    described: tuple[Described, ...] = ()  # if it has descriptors: the conditions on a launch
     packing: Packing | None = None  # if operands of its products can be copied before a launch
-    positive: tuple[int, ...] = ()  # positions of what must be positive in a launch (speed/fast_math.py)
+    positive: tuple[int, ...] = ()  # positions of parameters that must be positive (speed/fast_math.py)
 
     @property
     def stages(self) -> tuple[int, ...]:
-        """How many stages tuning tries beside Triton's three for a loop that it pipelines, and none for another."""
+        """The numbers of stages that tuning tries beside Triton's default."""
         return (2, 4, 5) if self.pipelined else (3, 4) if self.streams else ()
 
 
 @dataclasses.dataclass
 class Context:
-    """``settings`` and ``report`` are given; ``traits`` is what the passes learned."""
+    """``settings`` and ``report`` are inputs; ``traits`` are results of the passes."""
 
     settings: Settings = dataclasses.field(default_factory=Settings)
     report: Report = dataclasses.field(default_factory=Report)

@@ -1,10 +1,9 @@
-"""Integer expressions in a launch, worked out with its numbers: the size of its grid, the values of its parameters.
+"""Abstract interpretation of integer expressions with the numbers of one launch: its grid and its parameters.
 
-``Evaluator`` walks an expression, in whatever stands for its value: here the smallest and the largest number,
-bounds that hold for every element in every program; in gradient/enumerated.py all of them. A value is None where
-the arithmetic might wrap, or where the expression is none that is understood. A launch knows what a text cannot:
-that ``first + id % rows``, with ``rows = min(count - first, 8)``, is never negative holds for a grid of the right
-size only.
+``LaunchEvaluator`` is generic in the abstract value: here the smallest and the largest number, over all elements
+and all programs; in gradient/enumerated.py all numbers. A value is None where the arithmetic might wrap, or the
+expression is not supported. A launch decides what the source cannot: ``first + id % rows``, with ``rows = min(count
+- first, 8)``, is never negative only for a grid of the right size.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ Value = TypeVar("Value")
 _BITS = {INT: 32, LONG: 64}
 
 
-class Evaluator(Generic[Value]):
-    """Expressions in one launch. ``values`` are those of variables that never change, ``parameters`` the launch's.
+class LaunchEvaluator(Generic[Value]):
+    """Expressions in one launch. ``values``: of variables that are set once; ``parameters``: of the launch.
 
-    ``number`` gives what stands for a number, ``operation`` what an expression makes of its operands.
+    ``number`` gives the abstract value of a number, ``operation`` that of an expression from its operands.
     """
 
     def __init__(
@@ -66,9 +65,9 @@ class Evaluator(Generic[Value]):
 
 def intervals(
     values: Mapping[typed.Symbol, typed.Expr], parameters: Mapping[typed.Symbol, int], grid: Grid
-) -> Evaluator[Interval]:
-    """What gives the smallest and the largest value."""
-    return Evaluator(values, parameters, grid, lambda number: (number, number), _interval)
+) -> LaunchEvaluator[Interval]:
+    """The evaluator of smallest and largest values."""
+    return LaunchEvaluator(values, parameters, grid, lambda number: (number, number), _interval)
 
 
 def _interval(expr: typed.Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:

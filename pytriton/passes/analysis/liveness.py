@@ -1,8 +1,8 @@
-"""What may still be read: the question that decides whether a value is dead at a place.
+"""Liveness: which variables may be read after a statement, and the removal of assignments that are not.
 
-A ``Later`` stands for the symbols whose value may be read after one statement: by those that follow it in its block
-before they set them anew, by whatever follows the blocks around it, and by the next iteration of a loop. It answers
-``in`` without ever building the set, so that passes stay linear in the length of a kernel.
+A ``Later`` is the set of symbols whose value may be read after one statement: by those that follow it in its block
+before they set them again, by what follows the blocks around it, and by the next iteration of a loop. It answers
+``in`` without building the set, so that passes stay linear in the length of a kernel.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Later:
     """The symbols that may be read after a statement of a block; of a ``loop``, also in its next iteration."""
 
     outer: Later | None
-    block: Block
+    block: LiveBlock
     position: int
     loop: typed.Statement | None = None
 
     @cached_property
     def again(self) -> _Symbols:
-        """What the next iteration may read of what this one leaves."""
+        """The symbols that the next iteration may read before it sets them."""
         return set() if self.loop is None else _again(self.loop)
 
     def __contains__(self, symbol: typed.Symbol) -> bool:
@@ -40,8 +40,8 @@ class Later:
         return symbol in self.again or (self.outer is not None and symbol in self.outer)
 
     def in_block(self, symbol: typed.Symbol) -> bool:
-        """Whether the statements that follow in the same block read the symbol: all that can, if the block
-        declares it.
+        """Whether the statements that follow in the same block read the symbol; no others can if the block declares
+        it.
         """
         return bool(self._next(symbol))
 
@@ -53,8 +53,8 @@ class Later:
 
 
 @dataclasses.dataclass
-class Block:
-    """One block of statements, and what may be read after it."""
+class LiveBlock:
+    """One block of statements, and the symbols that may be read after it."""
 
     body: typed.Body
     outer: Later | None
@@ -72,11 +72,11 @@ class Block:
         return mentions
 
     def after(self, position: int) -> Later:
-        """What may be read after the statement at a position."""
+        """The symbols that may be read after the statement at a position."""
         return Later(self.outer, self, position)
 
     def within(self, position: int, statement: typed.Statement) -> Later:
-        """What may be read after the blocks inside a statement: of a loop, itself in the next iteration."""
+        """The symbols that may be read after the blocks inside a statement, also by the next iteration."""
         return Later(self.outer, self, position, None if isinstance(statement, typed.If) else statement)
 
 
@@ -89,7 +89,7 @@ def exposed(body: typed.Body) -> _Symbols:
 
 
 def _sequence(body: typed.Body) -> tuple[_Symbols, _Symbols]:
-    """What a block may read from before it, and what it surely sets."""
+    """The symbols that a block may read before it sets them, and those that it always sets."""
     read: set[typed.Symbol] = set()
     fixed: set[typed.Symbol] = set()
     for statement in body:
@@ -100,7 +100,7 @@ def _sequence(body: typed.Body) -> tuple[_Symbols, _Symbols]:
 
 
 def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
-    """What a statement may read from before it, and what it surely sets."""
+    """The same for one statement."""
     if not bodies(statement):
         known = inside(statement)
         return known.reads, known.sets
@@ -119,25 +119,25 @@ def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
 
 
 def _again(statement: typed.Statement) -> _Symbols:
-    """What a loop may read at the end of an iteration or later, of what it has from before."""
+    """The symbols that a loop may read after an iteration before it sets them."""
     inner = bodies(statement)[1:] if isinstance(statement, typed.For) else bodies(statement)
     return _read(statement).union(*map(exposed, inner))
 
 
 def _read(statement: typed.Statement) -> frozenset[typed.Symbol]:
-    """What the expressions of a statement itself read."""
+    """The symbols that the expressions of a statement itself read."""
     return frozenset[typed.Symbol]().union(*map(names, expressions((statement,), deep=False)))
 
 
 # ---------------------------------------------------------------- dead
-# Removes the variables that a pass has made useless: read before it, and by nothing after it.
+# Removes the variables that a pass has made dead: read before it, but not after it.
 #
-# A variable that the user never read stays; it is the user's. The comment above a statement that goes is given to
-# the next line, if that has none of its own: it may head them both. Else it goes as well.
+# A variable that the source never reads stays. The comment above a removed statement moves to the next line if that
+# has none, as it may head both; else it is removed, too.
 
 
 def remove_unread(before: typed.KernelDef, after: typed.KernelDef) -> typed.KernelDef:
-    """The kernel after a pass without what that left unread."""
+    """The kernel after a pass without the variables that it made dead."""
     if after is before:
         return after
     once = reads(before.body)
@@ -148,7 +148,7 @@ def remove_unread(before: typed.KernelDef, after: typed.KernelDef) -> typed.Kern
 
 
 def _removable(body: typed.Body, symbols: set[typed.Symbol]) -> set[typed.Symbol]:
-    """Those of the variables whose assignments do nothing else."""
+    """Those of the variables whose assignments have no other effect."""
     removable: set[typed.Symbol] = set()
     effects: set[typed.Symbol] = set()
     for statement in statements(body) if symbols else ():
@@ -167,14 +167,14 @@ class _Assigns:
 
 
 def remove(body: typed.Body, gone: Callable[[typed.Statement], bool]) -> typed.Body:
-    """The statements of a block that stay, with the comments that they take over.
+    """The remaining statements of a block, with the comments that they take over.
 
-    The next line is that of the source: a pass may have moved what stands there.
+    The next line is that of the source, as a pass may have moved its statement.
     """
     leaving = sorted(filter(gone, body), key=lambda statement: statement.span.start)
     if not leaving:
         return body
-    headings: dict[int, tuple[str, ...]] = {}  # line: what stood above the removed lines before it
+    headings: dict[int, tuple[str, ...]] = {}  # line: the comment above the removed lines before it
     for statement in leaving:
         heading = statement.comments.above or headings.pop(statement.span.line, ())
         headings[statement.span.last_line + 1] = heading
@@ -191,6 +191,6 @@ def remove(body: typed.Body, gone: Callable[[typed.Statement], bool]) -> typed.B
 
 
 def remark(statement: typed.Declare | typed.Assign | typed.Evaluate) -> typed.Body:
-    """What is left of a statement that is removed: its comments."""
+    """The comments of a removed statement."""
     comments = statement.comments
     return (typed.Remark(statement.span, comments),) if comments.above or comments.beside else ()

@@ -1,4 +1,4 @@
-"""Small questions about nodes and about kernels, for the passes that take code apart."""
+"""Small queries on nodes and kernels that several passes share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
+from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import INT, BlockType
@@ -26,12 +27,15 @@ Values = dict[typed.Symbol, list[typed.Expr]]
 _Node = TypeVar("_Node", bound=typed.Expr)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_WithBody = TypeVar(
+    "_WithBody", bound=typed.KernelDef | typed.For | typed.RangeLoop | typed.While | typed.DoWhile
+)
 
 
 class Once(Generic[_Key, _Value]):
-    """What a function gives for each node, worked out once. Nodes are distinguished by their ids, so they are held.
+    """A cache of a function's results by node identity; it keeps the nodes alive, so that ids stay unique.
 
-    The function is named at each use: were it held, too, an object that holds its own results would be a cycle.
+    The function is an argument of each call: stored here, a bound method would make a reference cycle.
     """
 
     def __init__(self) -> None:
@@ -45,14 +49,14 @@ class Once(Generic[_Key, _Value]):
 
 
 def alike(left: typed.Expr, right: typed.Expr) -> bool:
-    """Whether two nodes do the same, if their operands are the same."""
+    """Whether two nodes are the same operation, operands aside."""
     if type(left) is not type(right) or left.type != right.type:
         return False
     return plain_values(left) == plain_values(right) and len(children(left)) == len(children(right))
 
 
 def acts(expr: typed.Expr) -> bool:
-    """Whether an expression does more than give a value."""
+    """Whether an expression has an effect beside its value."""
     return typed.Atomic in kinds(expr)
 
 
@@ -62,7 +66,7 @@ def has_load(expr: typed.Expr) -> bool:
 
 
 def larger_than(expr: typed.Expr, limit: int) -> bool:
-    """Whether an expression has more nodes than that."""
+    """Whether an expression has more nodes than the limit."""
     pending, count = [expr], 0
     while pending and count <= limit:
         pending += children(pending.pop())
@@ -87,17 +91,15 @@ def nodes(body: typed.Body, kind: type[_Node]) -> list[_Node]:
 
 
 def orders_memory(body: typed.Body) -> bool:
-    """Whether an atomic or a barrier stands in the statements."""
+    """Whether the statements contain an atomic or a barrier."""
     inside = kinds_in(body)
-    if (
-        typed.Atomic in inside or typed.Call not in inside
-    ):  # what is kept with the statements answers nearly always
+    if typed.Atomic in inside or typed.Call not in inside:  # the usual case, cached with the statements
         return typed.Atomic in inside
     return any(call.function == "barrier" for call in nodes(body, typed.Call))
 
 
 def assignments(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
-    """What the statements set variables to, inner blocks included, in source order."""
+    """The assignments of the statements, inner blocks included, in source order."""
     return [
         (statement.symbol, statement.value)
         for statement in statements(body)
@@ -106,7 +108,7 @@ def assignments(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
 
 
 def values_of(body: typed.Body) -> Values:
-    """Everything that each variable is ever set to by an assignment."""
+    """All values that are assigned to each variable."""
     values: Values = {}
     for symbol, value in assignments(body):
         values.setdefault(symbol, []).append(value)
@@ -114,7 +116,7 @@ def values_of(body: typed.Body) -> Values:
 
 
 def sources(exprs: Iterable[typed.Expr], values: Values) -> set[typed.Symbol]:
-    """The variables that expressions read, and those from which these are computed."""
+    """The variables that expressions read, and those that they are computed from."""
     pending, read = list(exprs), set[typed.Symbol]()
     while pending:
         new = names(pending.pop()) - read
@@ -143,14 +145,19 @@ def set_once(body: typed.Body) -> dict[typed.Symbol, typed.Expr]:
 
 
 def never_set(kernel: typed.KernelDef) -> set[typed.Symbol]:
-    """The parameters that keep what they were given."""
+    """The parameters that are never assigned."""
     return set(kernel.parameters) - assigned(kernel.body)
 
 
 def unless_changed(body: typed.Body, result: Sequence[typed.Statement]) -> typed.Body:
-    """The statements that a pass made of a body: the body itself where all of them are its own."""
+    """The statements that a pass made of a body; the body itself if none changed."""
     same = len(result) == len(body) and all(map(operator.is_, result, body))
     return body if same else tuple(result)
+
+
+def with_body(node: _WithBody, body: typed.Body) -> _WithBody:
+    """A kernel or a loop with another body; the same object if the body is its own."""
+    return node if body is node.body else replace(node, body=body)
 
 
 def negated(expr: typed.Expr) -> typed.Expr:

@@ -1,16 +1,16 @@
-"""A small kernel that tells, before a launch, whether all of its accesses will be inside: the *inspector*.
+"""The *inspector*: a small kernel that checks before a launch whether all its accesses are in bounds.
 
-Input: a kernel whose accesses are numbered (sites.py). Output: the kernel with nothing left but the scalars, loops
-and conditions that decide where its pointers go, and for each access a comparison of its lowest and its highest
-address with the memory that it may reach. Blocks are kept in parts (inspector.py), so it is fast: no products, no
-tiles. Where it finds nothing, the launch runs the plain code, pipelined as ever; else the code that checks each
-element, and says where.
+Input: a kernel whose accesses are numbered (sites.py). Output: only the scalars, loops and conditions that
+determine its pointers, and for each access a comparison of its lowest and its highest address with the memory that
+it may reach. Blocks are kept as sums of parts ("separable" below), so it is fast: no products, no tiles. If all is
+in bounds, the launch runs the unchecked code, pipelined as usual; else the code that checks each element and
+reports its place.
 
-It computes what the kernel computes, so it may read memory: tables of addresses and of steps. That must not be
-written in the launch; the runtime sees to it that arguments do not overlap. What depends on memory that is written,
-on atomics or on loops that are no ranges is not known: of such conditions both branches are inspected, such loops
-once, and what they set is not known after them. Accesses whose place is not known are not ``inspected``, and stay
-checked in the code that runs.
+It computes what the kernel computes, so it may read memory: tables of addresses and of steps. The launch must not
+write that memory; the runtime ensures that arguments do not overlap. Values that depend on memory that is written,
+on atomics or on loops that are not ranges are unknown: of such conditions both branches are inspected, such loops
+once, and the variables that they set are unknown after them. Accesses with unknown addresses are not ``inspected``,
+and stay checked in the code that runs.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ from pytriton.passes.check.sites import Site
 #
 # Input: an expression of a kernel after all passes. Output: its ``Parts``, whose sum (of truth values, whose
 # conjunction) it is. The parts are small, and computed as the kernel computes them; the lowest and the highest
-# element of the whole block are the sums of the lowest and of the highest of its parts. What is not such a sum, or
-# depends on a variable that is not known, is ``Unknown``.
+# element of the whole block are the sums of the lowest and of the highest of its parts. Other expressions, and
+# those of unknown variables, are ``Uninspectable``.
 #
-# A pointer to T moves by parts that count elements of T. Sums of ints are exact only if they stay within 32 bits;
-# where it matters, a statement goes to ``required`` which reports if they do not.
+# A pointer to T moves by parts that count elements of T. Sums of ints are exact only within 32 bits; where it
+# matters, a statement in ``required`` reports if they exceed these.
 
 
-class Unknown(Exception):
-    """An expression that is no sum of its axes, or depends on what is not known."""
+class Uninspectable(Exception):
+    """An expression that is not a sum of its axes, or depends on unknown values."""
 
 
-class Unseen(Unknown):
+class Unseen(Uninspectable):
     """An expression that depends on a variable of which no value has been seen so far."""
 
 
 @record
 class Parts:
-    """The sum of a scalar and of one block for each axis; None for those that contribute nothing."""
+    """The sum of a scalar and of one block for each axis; None for parts of no contribution."""
 
     base: typed.Expr | None
     axes: tuple[typed.Expr | None, ...]
@@ -82,7 +82,7 @@ class Parts:
         return [axis for axis, part in enumerate(self.axes) if part is not None]
 
     def each(self, change: Callable[[typed.Expr], typed.Expr]) -> Parts:
-        """Every part that there is, changed."""
+        """The same with every part changed."""
         base, *axes = [None if part is None else change(part) for part in (self.base, *self.axes)]
         return Parts(base, tuple(axes))
 
@@ -96,13 +96,13 @@ class Shadow:
 
 
 def is_spread(type_: Type) -> bool:
-    """Whether values of a type are kept in parts: blocks of several axes, and of pointers."""
+    """Whether values of a type are kept in parts: blocks of several axes, and blocks of pointers."""
     rank = len(shape_of(type_))
     return rank > 1 or (rank == 1 and isinstance(element_of(type_), PointerType))
 
 
 class Separation:
-    """The parts of expressions, as far as variables are known. ``look_up`` gives the value of a load."""
+    """The parts of expressions of known variables. ``look_up`` gives the value of a load."""
 
     def __init__(self, look_up: Callable[[typed.Load], typed.Expr]) -> None:
         self.unknown: set[typed.Symbol] = set()
@@ -112,17 +112,17 @@ class Separation:
         self._look_up = look_up
 
     def plain(self, expr: typed.Expr) -> typed.Expr:
-        """An expression that is computed as it stands: a scalar, or a block of one axis."""
+        """An expression that is computed unchanged: a scalar, or a block of one axis."""
         if isinstance(expr, typed.Name) and expr.symbol in self.unknown:
-            raise Unknown
+            raise Uninspectable
         if is_spread(expr.type):
             if len(shape_of(expr.type)) > 1:
-                raise Unknown
+                raise Uninspectable
             return _whole(self.parts(expr), expr)
         if isinstance(expr, typed.Load):
             return self._look_up(expr)
         if isinstance(expr, typed.Atomic | typed.Dot):
-            raise Unknown
+            raise Uninspectable
         return with_children(expr, self.plain)
 
     def parts(self, expr: typed.Expr) -> Parts:
@@ -162,15 +162,15 @@ class Separation:
         missing = len(shape) - len(have)
         for axis, (part, size) in enumerate(zip(parts.axes, have, strict=True)):
             if part is not None and size != shape[missing + axis]:
-                raise Unknown
+                raise Uninspectable
         return Parts(parts.base, (*[None] * missing, *parts.axes))
 
     def _variable(self, symbol: typed.Symbol, expr: typed.Name) -> Parts:
         if symbol in self.unknown:
-            raise Unknown
+            raise Uninspectable
         shadow = self.shadows.get(symbol)
         if shadow is None:
-            raise Unknown if self.unseen_is_unknown else Unseen
+            raise Uninspectable if self.unseen_is_unknown else Unseen
         base, *axes = [
             None if part is None else typed.Name(expr.span, part.type, part)
             for part in (shadow.base, *shadow.axes)
@@ -178,10 +178,10 @@ class Separation:
         return Parts(base, tuple(axes))
 
     def _moved(self, expr: typed.Binary, shape: tuple[int, ...]) -> Parts:
-        """A pointer and the distance that it moves."""
+        """A pointer plus an offset."""
         pointer, by = self.aligned(expr.left, shape), self._widened(expr.right, shape, exact=False)
         if pointer.base is None:
-            raise Unknown
+            raise Uninspectable
         base = pointer.base
         if by.base is not None:
             base = replace(expr, type=base.type, left=base, right=by.base)
@@ -194,16 +194,16 @@ class Separation:
         return Parts(base, tuple(axes))
 
     def _widened(self, expr: typed.Expr, shape: tuple[int, ...], *, exact: bool = True) -> Parts:
-        """Integers in 64 bits, each part for itself; unless ``exact``, ints stay ints."""
+        """Integers in 64 bits, each part on its own; unless ``exact``, ints stay ints."""
         parts, element = self.aligned(expr, shape), element_of(expr.type)
         given = [part for part in (parts.base, *parts.axes) if part is not None]
         if element == LONG:
             return parts
         if not isinstance(element, ScalarType) or element.is_float or element == ULONG:
-            raise Unknown
+            raise Uninspectable
         if len(given) > 1:
             if element != INT:
-                raise Unknown
+                raise Uninspectable
             arguments = (
                 parts.base or typed.Literal(expr.span, INT, 0),
                 *[part for part in parts.axes if part],
@@ -214,15 +214,15 @@ class Separation:
         return parts.each(_long)
 
     def _elementwise(self, expr: typed.Expr, shape: tuple[int, ...]) -> Parts:
-        """What is computed element by element from operands that have at most one axis together."""
+        """An elementwise operation on operands that have at most one axis in all."""
         if not isinstance(
             expr, typed.Unary | typed.Binary | typed.Select | typed.Cast | typed.Call | typed.Load
         ) or not _counts(expr.type):
-            raise Unknown
+            raise Uninspectable
         sides = [self.aligned(child, shape) for child in children(expr)]
         used = {axis for side in sides for axis in side.used}
         if len(used) > 1:
-            raise Unknown
+            raise Uninspectable
         values = iter([_whole(side, child) for side, child in zip(sides, children(expr), strict=True)])
         type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))
         made: typed.Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
@@ -248,7 +248,7 @@ def _product(left: Parts, right: Parts) -> Parts:
     """A product, of which one side is a scalar."""
     scalar, other = (left.base, right) if not left.used else (right.base, left)
     if scalar is None:
-        raise Unknown
+        raise Uninspectable
     return other.each(lambda part: typed.Binary(part.span, part.type, "*", part, scalar))
 
 
@@ -269,9 +269,9 @@ def _whole(parts: Parts, expr: typed.Expr) -> typed.Expr:
     """A value whose parts have at most one axis, as one expression."""
     given = [part for part in parts.axes if part is not None]
     if len(given) > 1:
-        raise Unknown
+        raise Uninspectable
     if parts.base is None and not given:
-        raise Unknown
+        raise Uninspectable
     if not given:
         assert parts.base is not None
         return parts.base
@@ -289,11 +289,12 @@ def _counts(type_: Type) -> bool:
 
 @record
 class Inspection:
-    """What an inspector does. ``inspected`` are the numbers of the accesses that it looks at.
+    """The interface of an inspector. ``inspected`` are the numbers of the accesses that it checks.
 
-    Its table is a word that it sets if anything is outside, then for each of the ``bounds``, a parameter and the
-    width of an element, where an element may start at least, and how many bytes after that. ``consulted`` are the
-    parameters whose memory it reads, ``written`` those through which the kernel writes.
+    Its table is a word that it sets if any access is out of bounds, then for each of the ``bounds``, a parameter
+    and the width of an element, the lowest address where an element may start, and the bytes from there to the
+    highest. ``consulted`` are the parameters whose memory it reads, ``written`` those through which the kernel
+    writes.
     """
 
     inspected: frozenset[int]
@@ -305,7 +306,7 @@ class Inspection:
 def inspector(
     kernel: typed.KernelDef, sites: Sequence[Site], written: Sequence[str]
 ) -> tuple[typed.KernelDef, Inspection]:
-    """The inspector of a kernel that writes through some parameters, and what it does."""
+    """The inspector of a kernel that writes through some parameters, and its interface."""
     return _Inspector(kernel, sites, written).made()
 
 
@@ -368,16 +369,16 @@ class _Inspector:
             tuple(sorted(self._written)),
         )
 
-    # What is known of the variables.
+    # Which variables are known, and their parts.
 
     def _settled(self) -> None:
-        """To a fixed point: what is unknown only grows, and variables only get more parts."""
+        """To a fixed point: more variables become unknown, and variables get more parts."""
         before = None
         while before != (before := (len(self._known.unknown), dict(self._known.shadows))):
             self._settle(self._kernel.body)
 
     def _settle(self, body: typed.Body) -> None:
-        """Note what each assignment says of its variable."""
+        """Record the parts of each assigned variable."""
         for statement in body:
             if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
                 self._note(statement.symbol, statement.value)
@@ -395,7 +396,7 @@ class _Inspector:
             parts = self._known.parts(value)
         except Unseen:
             return
-        except Unknown:
+        except Uninspectable:
             self._known.unknown.add(symbol)
             return
         before = self._known.shadows.get(symbol) or Shadow(None, (None,) * len(parts.axes))
@@ -418,12 +419,12 @@ class _Inspector:
         try:
             for expr in expressions((statement,), deep=False):
                 self._known.plain(expr)
-        except Unknown:
+        except Uninspectable:
             return False
         return True
 
     def _lose(self, statement: typed.Statement) -> None:
-        """What such a statement sets is not known, but for variables of its own."""
+        """The variables that such a statement sets become unknown, except those declared in it."""
         inner = statement.body if isinstance(statement, typed.For) else (statement,)
         own = {one.symbol for one in statements(inner) if isinstance(one, typed.Declare)}
         self._known.unknown |= assigned((statement,)) - own
@@ -433,7 +434,7 @@ class _Inspector:
         assert load.site is not None
         roots = self._sites[load.site].roots
         if roots is None or len(roots) != 1 or roots[0] in self._written:
-            raise Unknown
+            raise Uninspectable
         pointer = self._known.plain(load.pointer)
         mask = self._known.plain(load.mask) if load.mask is not None else typed.Literal(load.span, BOOL, 1)
         bound = self._bound(self._sites[load.site])
@@ -496,13 +497,13 @@ class _Inspector:
         return required
 
     def _inspect(self, number: int, pointer: typed.Expr, mask: typed.Expr | None) -> list[typed.Statement]:
-        """The comparison of one access; nothing where its place is not known."""
+        """The comparison of one access; empty if its address is unknown."""
         site, shape = self._sites[number], shape_of(pointer.type)
         if site.roots is None or len(site.roots) != 1:
             return []
         try:
             parts = self._known.parts(pointer)
-        except Unknown:
+        except Uninspectable:
             self._known.required.clear()
             return []
         where = self._mask(mask, shape)
@@ -517,12 +518,12 @@ class _Inspector:
         return [*self._required(), typed.Evaluate(site.span, compared)]
 
     def _mask(self, mask: typed.Expr | None, shape: tuple[int, ...]) -> Parts:
-        """What of a mask is known; it lets through no less than the mask."""
+        """The known conjuncts of a mask, which are true wherever the mask is."""
         if mask is None:
             return Parts(None, (None,) * len(shape))
         try:
             return self._known.aligned(mask, shape)
-        except Unknown:
+        except Uninspectable:
             if isinstance(mask, typed.Binary) and mask.operator == "&&":
                 return joined(self._mask(mask.left, shape), self._mask(mask.right, shape), "&&")
         return Parts(None, (None,) * len(shape))
@@ -541,7 +542,7 @@ class _Inspector:
 
 
 def _accesses(statement: typed.Statement) -> list[tuple[int, typed.Expr, typed.Expr | None]]:
-    """The sites of one statement, those of blocks inside it left out, with their pointers and masks."""
+    """The sites of one statement, without those of its blocks, with their pointers and masks."""
     found = [
         (node.site, node.pointer, node.mask)
         for expr in expressions((statement,), deep=False)
@@ -556,7 +557,7 @@ def _accesses(statement: typed.Statement) -> list[tuple[int, typed.Expr, typed.E
 def _shadow(
     symbol: typed.Symbol, name: str, before: typed.Symbol | None, part: typed.Expr | None
 ) -> typed.Symbol | None:
-    """The variable of one part, once it is known that a value has that part."""
+    """The variable of one part; None as long as no value has that part."""
     if part is None or (before is not None and before.type == part.type):
         return before
     type_ = part.type
@@ -568,7 +569,7 @@ def _shadow(
 
 
 def _nothing(statement: typed.Statement, target: typed.Symbol) -> typed.Expr:
-    """What a part is that a value does not have: 0, or true."""
+    """The neutral value of a part that a value does not have: 0, or true."""
     element = element_of(target.type)
     number = typed.Literal(statement.span, element, int(element == BOOL))
     shape = shape_of(target.type)
@@ -576,7 +577,7 @@ def _nothing(statement: typed.Statement, target: typed.Symbol) -> typed.Expr:
 
 
 def _sliced(body: list[typed.Statement]) -> typed.Body:
-    """The statements without those that decide nothing."""
+    """The statements without dead ones."""
     needed: set[typed.Symbol] = set()
     while True:
         kept = _kept(body, needed)

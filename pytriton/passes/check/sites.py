@@ -1,10 +1,9 @@
-"""Every load, store and atomic of a kernel gets a number, its *site*, under which checked code reports what goes
-wrong.
+"""Every load, store and atomic of a kernel gets a number, its *site*, by which checked code reports faults.
 
 Input: a kernel after all passes. Output: the same kernel, its accesses numbered, and one ``Site`` a number. It runs
-last, and only for checked code: what passes move, repeat or mask is final by then, and spans are still those of the
-user's text. Of each site one keeps which parameters its pointer may come from, and which parameters decide the
-offset, the mask and the iterations of the loops around it: from these runtime/checks/cures.py tells what is wrong.
+last, and only for checked code: passes no longer move, repeat or mask accesses, and spans are still those of the
+source. A site records the parameters that its pointer may come from, and those that determine the offset, the mask
+and the iterations of the loops around it; runtime/checks/cures.py derives the help of a diagnostic from these.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from pytriton.source import Span
 class Site:
     """One access. ``roots``: the pointer parameters in whose memory it may be, None for any memory at all.
 
-    ``span`` is that of ``*pointer`` in the user's text, ``width`` the bytes of an element, ``shape`` that of the
-    block. The names are those of scalar parameters: ``offsets`` decide where the pointer points, ``limits`` stand
-    in the mask, ``bounds`` in the bounds of the loops around the access. ``gathered`` are the pointer parameters
-    from whose memory a part of the offset was loaded.
+    ``span`` is that of ``*pointer`` in the source, ``width`` the bytes of an element, ``shape`` that of the block.
+    The names are those of scalar parameters: ``offsets`` determine the address, ``limits`` the mask, ``bounds`` the
+    loops around the access. ``gathered`` are the pointer parameters from whose memory a part of the offset was
+    loaded.
     """
 
     span: Span
@@ -122,11 +121,11 @@ class _Accesses:
         return len(self.sites) - 1
 
     def _sources(self, *several: typed.Expr) -> set[typed.Symbol]:
-        """The parameters from which expressions are computed; of memory that is read, its own."""
+        """The parameters that expressions depend on, including those of memory that they read."""
         return sources(several, self._values) & set(self._kernel.parameters)
 
     def _loaded(self, expr: typed.Expr) -> set[typed.Symbol]:
-        """The pointer parameters from whose memory something was loaded for the value of the expression."""
+        """The pointer parameters from whose memory the expression loads, also through variables."""
         computed = [
             value for symbol in sources([expr], self._values) for value in self._values.get(symbol, ())
         ]
@@ -140,7 +139,7 @@ class _Accesses:
 
 
 def _target(span: Span, pointer: Span) -> Span:
-    """Of ``*p = v`` the part up to the pointer, with the parentheses that it opens."""
+    """The part of ``*p = v`` up to the pointer, with the parentheses that it opens."""
     inside = pointer.source is span.source and span.start <= pointer.start
     end = pointer.end if inside and pointer.end <= span.end else span.end
     text = span.source.text
@@ -169,7 +168,7 @@ def _scalars(symbols: set[typed.Symbol]) -> tuple[str, ...]:
 
 
 def _set_in(body: typed.Body) -> Values:
-    """What variables are set to, those of ranges included."""
+    """All values of variables, including those of ranges."""
     values = values_of(body)
     for loop in statements(body):
         if isinstance(loop, typed.RangeLoop):

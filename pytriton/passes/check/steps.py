@@ -1,7 +1,7 @@
-"""A kernel that tells of itself: after each statement a call of ``watched``, with the variable that it set.
+"""A traced kernel: after each statement a call of ``watched``, with the variable that it set.
 
-Input: a kernel as it was checked, before any pass, so that its statements and variables are the user's. Output: the
-same kernel with these calls, and what each of them stands for. A statement that leaves a block is reported
+Input: a kernel from the checker, before any pass, so that its statements and variables are those of the source.
+Output: the same kernel with these calls, and the statement of each. A statement that leaves a block is reported
 before it does.
 """
 
@@ -18,7 +18,7 @@ from pytriton.source import Span
 
 
 class Variable(NamedTuple):
-    """A variable of the text. ``root``: of a pointer, the parameter that it comes from, if it can only be one."""
+    """A variable of the source. ``root``: the parameter that a pointer comes from, if it can only be one."""
 
     name: str
     type: ScalarType | PointerType | BlockType
@@ -27,7 +27,7 @@ class Variable(NamedTuple):
 
 @record
 class Step:
-    """A statement: the number of the variable that it sets, and the numbers of all that can be named after it."""
+    """A statement: the number of the variable that it sets, and those of all variables in scope after it."""
 
     span: Span
     sets: int | None
@@ -35,14 +35,14 @@ class Step:
 
 
 class Steps(NamedTuple):
-    """What the calls in a kernel stand for, by number, and the variables by number."""
+    """The statements of the calls in a kernel, and the variables, by number."""
 
     steps: tuple[Step, ...] = ()
     variables: tuple[Variable, ...] = ()
 
 
 def watched(kernel: typed.KernelDef) -> tuple[typed.KernelDef, Steps]:
-    """The kernel with a call after each statement, and what these stand for."""
+    """The kernel with a call after each statement, and the statements of these."""
     watch = _Watch(kernel)
     scope = {watch.number(symbol): symbol.name for symbol in kernel.parameters if symbol in watch.set}
     body = watch.body(kernel.body, scope)
@@ -51,7 +51,7 @@ def watched(kernel: typed.KernelDef) -> tuple[typed.KernelDef, Steps]:
 
 _Scope = dict[
     int, str
-]  # variables of the source in the order of their declarations: the last of a name hides
+]  # variables of the source in the order of their declarations: the last of a name hides others
 
 
 class _Watch:
@@ -108,7 +108,7 @@ class _Watch:
     def _step(
         self, statement: typed.Statement, scope: _Scope, symbol: typed.Symbol | None = None
     ) -> typed.Evaluate:
-        """The call that tells of a statement."""
+        """The call that reports a statement."""
         span, number = statement.span, typed.Literal(statement.span, INT, len(self.steps))
         sets = None if symbol is None else self.number(symbol)
         visible = {name: number for number, name in scope.items()}

@@ -5,21 +5,18 @@ when all of this holds; otherwise it stays C's loop:
 
 - it starts by setting one ``int`` or ``long`` variable, and the step adds a known positive constant to it
   (condition ``<`` or ``<=``) or subtracts one (``>`` or ``>=``); a variable set once, to a constant, is one;
-- the condition compares that variable, unconverted, with a bound of its type;
+- the condition compares that variable, without a conversion, with a bound of its type;
 - the body assigns neither the variable nor anything that bound and step read, and neither of them reads
   memory; the body holds no ``break`` or ``continue`` of this loop;
 - nothing reads the variable after the loop.
 
-A bound so close to the end of the type that the variable would wrap around is C's endless loop; it is no case
-that a program can mean.
+With a bound so close to the end of the type that the variable wraps, C's loop is endless; that is not preserved.
 
-``upward`` runs later: ``range(K, 0, -T)`` becomes ``range(0, K, T)`` where nothing reads the variable. That is the
-same number of iterations, and plainer.
+``upward`` runs later: ``range(K, 0, -T)`` becomes ``range(0, K, T)`` where nothing reads the variable: as many
+iterations, and easier to read.
 """
 
 from __future__ import annotations
-
-from typing import TypeVar
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
@@ -28,10 +25,8 @@ from pytriton.lang.tree.types import INT, LONG
 from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
 from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.liveness import Block, Later, remove_unread
-from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
-
-_Loop = TypeVar("_Loop", bound=typed.For | typed.RangeLoop | typed.While | typed.DoWhile)
+from pytriton.passes.analysis.liveness import Later, LiveBlock, remove_unread
+from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed, with_body
 
 
 def counted(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
@@ -41,7 +36,7 @@ def counted(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
 
 def _body(body: typed.Body, outer: Later | None, known: Constants) -> typed.Body:
     """``outer``: what may be read after this body, or again in it."""
-    block = Block(body, outer)
+    block = LiveBlock(body, outer)
     result: list[typed.Statement] = []
     for position, statement in enumerate(body):
         if not bodies(statement):
@@ -55,15 +50,10 @@ def _body(body: typed.Body, outer: Later | None, known: Constants) -> typed.Body
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case typed.For():
                 loop = _range_loop(statement, block.after(position), known) or statement
-                result.append(_with_body(loop, inner, known))
+                result.append(with_body(loop, _body(loop.body, inner, known)))
             case typed.While() | typed.DoWhile():
-                result.append(_with_body(statement, inner, known))
+                result.append(with_body(statement, _body(statement.body, inner, known)))
     return unless_changed(body, result)
-
-
-def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:
-    body = _body(loop.body, inner, known)
-    return loop if body is loop.body else replace(loop, body=body)
 
 
 def _range_loop(loop: typed.For, later: Later, known: Constants) -> typed.RangeLoop | None:
@@ -104,7 +94,7 @@ def _range_loop(loop: typed.For, later: Later, known: Constants) -> typed.RangeL
 
 
 def _bound(condition: typed.Expr | None, symbol: typed.Symbol) -> tuple[str, typed.Expr] | None:
-    """The operator and bound of ``k < bound``, whichever side the variable stands on."""
+    """The operator and bound of ``k < bound``, with the variable on either side."""
     match condition:
         case typed.Binary(operator="<" | ">" | "<=" | ">=" as op, left=left, right=right):
             if isinstance(left, typed.Name) and left.symbol is symbol:
@@ -115,7 +105,7 @@ def _bound(condition: typed.Expr | None, symbol: typed.Symbol) -> tuple[str, typ
 
 
 def _escapes(body: typed.Body) -> bool:
-    """Whether a ``break`` or ``continue`` in the body means this loop."""
+    """Whether the body has a ``break`` or ``continue`` of this loop."""
     for statement in body:
         if isinstance(statement, typed.Break | typed.Continue):
             return True
@@ -127,7 +117,7 @@ def _escapes(body: typed.Body) -> bool:
 def upward(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``range(K, 0, -T)`` as ``range(0, K, T)`` where nothing reads the variable."""
     body = map_body(kernel.body, _statement)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _statement(statement: typed.Statement) -> typed.Statement:

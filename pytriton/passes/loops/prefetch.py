@@ -1,24 +1,21 @@
-"""Undoes the prefetch idiom: loads stand at the top of the loop that uses them.
+"""Undoes the prefetch idiom: moves loads to the top of the loop that uses them.
 
-Old kernels load their operands before the loop and again at its end, as the old compiler wanted it. Triton
-pipelines a loop only if its loads stand at the top, and the last of those loads is dead and may reach past the
-end of the tensor. ``a = *pa; for (...) { use(a); pa += d; a = *pa; }`` becomes
-``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next iteration (a ``Slice``, with the
-work that follows the load) runs at the start of that iteration instead, and what stood before the loop in its
-first iteration. That is the same when
+Old kernels load their operands before the loop and again at its end, as the old compiler required. Triton pipelines
+a loop only if its loads are at the top, and the last of those loads is dead and may reach past the end of the
+tensor. ``a = *pa; for (...) { use(a); pa += d; a = *pa; }`` becomes ``for (...) { a = *pa; use(a); pa += d; }``:
+the statements that make the value for the next iteration (a ``Slice``, with the work that follows the load) run at
+the start of that iteration instead, and also replace those before the loop. That is equivalent if
 
-- the slice is assignments of whole variables at the end of an iteration, perhaps under an ``if`` that holds in
-  every iteration but the last; no other statement of the iteration reads or sets what they set, once they have
+- the slice consists of assignments of whole variables at the end of an iteration, possibly under an ``if`` that
+  holds in every iteration but the last; no later statement of the iteration reads or sets the same variables
   (slices.py);
-- the loop's test and step do not read what they set, and nothing reads it after the loop;
-- from where each load stood to the start of the iteration nothing may write the memory that it reads;
-- what stands before the loop computes the same, except for pointers and masks, which may differ
-  (rotate.py);
-- what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
+- the loop's test and step do not read these variables, and nothing reads them after the loop;
+- nothing between the old place of each load and the start of the iteration may write the memory that it reads;
+- the statements before the loop compute the same, except for pointers and masks, which may differ (rotate.py);
+- they can be removed: at least those of all variables that the slice advances (``pa += T``).
 
-Loads are tried from the last to the first: each with all that belongs to it, then without what follows it, then
-alone, its pointer carried to the next iteration whatever it was computed from. A value that looks prefetched and
-stays so draws a warning that says why.
+Loads are tried from the last to the first: each with all that belongs to it, then alone, its pointer carried to the
+next iteration. A value that looks prefetched and cannot be moved causes a warning with the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.affine import is_true, settle
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.liveness import Block, Later, exposed, remove_unread
+from pytriton.passes.analysis.liveness import Later, LiveBlock, exposed, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, has_load, orders_memory
 from pytriton.passes.loops.rotate import Differs, Match, Rotated, rotate
 from pytriton.passes.loops.slices import History, Iteration, Line, Loop, Slice, Unmovable, grow, iteration_of
@@ -41,8 +38,8 @@ from pytriton.passes.memory.provenance import Provenance
 _STAYS = "the load of {} stays one iteration ahead, and Triton does not pipeline the loop"
 _ACTING = frozenset((typed.Atomic, typed.Call))
 _MAX_LOADS = 64  # loads of one loop that are tried
-_MAX_IFS = 8  # of one loop that are looked into
-_MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are looked at
+_MAX_IFS = 8  # ifs of one loop that are examined
+_MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are examined
 
 
 def prefetch(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
@@ -56,7 +53,7 @@ def prefetch(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 
 class _Stays(Exception):
-    """A slice that may not move, and why."""
+    """The reason why a slice may not move."""
 
     def __init__(
         self, reason: str, at: typed.Statement | None = None, what: str = "", help: str | None = None
@@ -89,7 +86,7 @@ class _Undo:
 
     def body(self, body: typed.Body, outer: Later | None) -> typed.Body:
         """``outer``: what may be read after this body, or again in it."""
-        block = Block(body, outer)
+        block = LiveBlock(body, outer)
         result: list[typed.Statement] = []
         declared: set[typed.Symbol] = set()
         loads = False
@@ -111,7 +108,7 @@ class _Undo:
 
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
-        done: list[typed.Statement] = []  # kept, so that their ids are theirs
+        done: list[typed.Statement] = []  # kept alive, so that their ids stay unique
         iteration = iteration_of(place.loop, self.known)
         lines = _lines(place.loop.body, iteration)
         for _ in range(_MAX_LOADS):
@@ -136,9 +133,9 @@ class _Undo:
         """The loop with the load at a position moved; or a warning."""
         history = History(place.before + iteration.begin)
         part, stays = None, None
-        for widen, computed in ((True, True), (False, True), (False, False)):
+        for alone in (False, True):
             try:
-                part = grow(lines, start, iteration, widen=widen, computed=computed)
+                part = grow(lines, start, iteration, alone=alone)
                 self._check(part, place)
                 match = Match(part, history)
                 self._check_first(match, place)
@@ -149,14 +146,14 @@ class _Undo:
             except Differs:
                 stays = _Stays("the load before the loop computes something else")
             except _Stays as refusal:
-                # Its traceback holds this frame, and that holds all that is known here.
+                # Its traceback would keep this frame alive, and with it all analyses.
                 stays = refusal.with_traceback(None)
         if part is not None and stays is not None:
             self._warn(part, stays, place, lines[start])
         return None
 
     def _check(self, part: Slice, place: _Place) -> None:
-        """What can be asked of the loop alone."""
+        """The conditions on the loop itself."""
         recurrent = part.recurrent()
         for symbol in sorted(part.targets - part.local, key=lambda symbol: symbol.span.start):
             if place.live(symbol):
@@ -171,7 +168,7 @@ class _Undo:
                 self._check_memory(value, (*others, *part.iteration.between))
 
     def _check_first(self, match: Match, place: _Place) -> None:
-        """What stands before the loop must be able to wait until the first iteration."""
+        """The statements before the loop must be able to run in the first iteration instead."""
         statements = match.history.body
         for at in match.used:
             value = statements[at].value  # type: ignore[union-attr]
@@ -181,7 +178,7 @@ class _Undo:
             raise Differs
 
     def _check_memory(self, value: typed.Expr | None, after: typed.Body) -> None:
-        """Whether the statements leave alone what a value is loaded from."""
+        """Raises if the statements may write memory that a value is loaded from."""
         loads = [node for node in walk(value) if isinstance(node, typed.Load)] if value is not None else []
         after = tuple([statement for statement in after if _may_act(statement)])
         for load in loads:
@@ -192,7 +189,7 @@ class _Undo:
                     raise _writer(statement, self.provenance.only_root(pointer))
 
     def _warn(self, part: Slice, stays: _Stays, place: _Place, line: Line) -> None:
-        """Say why a value that the next iteration reads, and that was loaded before the loop, stays as it is."""
+        """Warn with the reason why a value that was loaded before the loop and for the next iteration stays."""
         loaded = {
             symbol for symbol in part.exposed() - part.recurrent() if _loaded_before(symbol, place.before)
         }
@@ -204,7 +201,7 @@ class _Undo:
         self.report.warning("TC420", message, line.statement.span, *note, help=stays.help)
 
     def _warn_of_ifs(self, lines: Sequence[Line], place: _Place) -> None:
-        """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
+        """Warn of values that are prefetched under a condition that does not follow from the loop's."""
         wanted = exposed(place.loop.body)
         for line in lines:
             if not isinstance(line.statement, typed.If):
@@ -246,7 +243,7 @@ def _lines(body: typed.Body, iteration: Iteration) -> list[Line]:
 
 
 def _candidate(lines: Sequence[Line], done: Sequence[typed.Statement]) -> int | None:
-    """The last load that was not tried yet."""
+    """The position of the last load that was not tried yet."""
     tried = set(map(id, done))
     for place in range(len(lines) - 1, -1, -1):
         line = lines[place]
@@ -299,14 +296,14 @@ def _loaded_before(symbol: typed.Symbol, before: typed.Body) -> bool:
 
 
 def _may_act(statement: typed.Statement) -> bool:
-    """Whether a statement does more than to set a variable."""
+    """Whether a statement has effects beside setting a variable."""
     return not isinstance(statement, typed.Declare | typed.Assign) or not _ACTING.isdisjoint(
         inside(statement).kinds
     )
 
 
 def _writer(statement: typed.Statement, root: typed.Symbol | None) -> _Stays:
-    """The reason that a statement is."""
+    """The refusal because of a statement that may write."""
     if orders_memory((statement,)):
         return _Stays("memory is ordered between the load and its use", statement, "here")
     where = f"'{root.name}'" if root is not None else "what is loaded"

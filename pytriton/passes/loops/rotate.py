@@ -1,7 +1,7 @@
-"""Puts a slice at the start of the iteration, and takes what it replaces from before the loop.
+"""Moves a slice to the start of the iteration, and removes the statements before the loop that it replaces.
 
 Output: the statements before the loop, with the carried variables and without what the first iteration now
-computes; the loop with the slice at its top. A copy that only renamed what was loaded (``a = an``) is gone, a
+computes; the loop with the slice at its top. A copy that only renamed a loaded value (``a = an``) is dropped, a
 variable is declared where it is first set, and comments follow their statements.
 """
 
@@ -35,14 +35,14 @@ from pytriton.passes.loops.slices import History, Line, Loop, Slice
 # ---------------------------------------------------------------- first iteration
 # Whether the statements before a loop compute what a slice of its body does, and what to write instead of both.
 #
-# The slice moves to the start of the iteration (slices.py). In the first iteration it must give what the statements
-# before the loop gave, so both are read side by side, from the values that the loop needs down to the loads. Where
-# neither reads memory they may differ, and then there are three ways:
+# The slice moves to the start of the iteration (slices.py). In the first iteration it must compute what the
+# statements before the loop did, so both are compared, from the values that the loop needs down to the loads.
+# Expressions that do not read memory may differ:
 #
-# - the slice's expression, as it is at the start of the next iteration, has the value of the other one when the
-#   loop begins: it is written (``i < k - T`` of an iteration is ``i < k`` of the next, and ``i < K`` in the first);
-# - it is a mask that holds whenever an iteration starts: it is dropped;
-# - else the value is carried: a new variable is set before the loop and at the end of each iteration.
+# - if the slice's expression, as of the start of the next iteration, has the value of the other one when the loop
+#   begins, it is used (``i < k - T`` of an iteration is ``i < k`` of the next, and ``i < K`` in the first);
+# - a mask that holds whenever an iteration starts is dropped;
+# - any other value is carried: a new variable is set before the loop and at the end of each iteration.
 #
 # Loads, and what is computed from them, must be written alike.
 
@@ -55,8 +55,8 @@ class Differs(Exception):
 
 
 @record
-class Carried:
-    """A new variable: what it is set to before the loop and in an iteration, and before which statements."""
+class RotatedVariable:
+    """A new variable: its values before the loop and in an iteration, and the positions of these assignments."""
 
     symbol: typed.Symbol
     first: typed.Expr
@@ -76,7 +76,7 @@ class Match:
         self.history = history
         self.values: dict[int, typed.Expr] = {}
         self.used: set[int] = set()
-        self.carried: list[Carried] = []
+        self.carried: list[RotatedVariable] = []
         self._inlined: dict[int, typed.Expr | None] = {}
         self._sources: dict[int, tuple[typed.Expr, int]] = {}
         self._recurrent = part.recurrent()
@@ -89,7 +89,7 @@ class Match:
             last = part.writer(symbol, len(part.lines))
             assert last is not None
             self._define(last, typed.Name(symbol.span, symbol.type, symbol), history.end)
-        if len(self.values) < len(part.chosen):  # something that nothing needs
+        if len(self.values) < len(part.chosen):  # some statement is not needed
             raise Differs
 
     @cached_property
@@ -103,11 +103,11 @@ class Match:
         recurrent = {place for place in self.used if inside(self.history.body[place]).sets & self._recurrent}
         return recurrent | self._advances
 
-    # ------------------------------------------------------------ loads, and what is computed from them
+    # ------------------------------------------------------------ loads and their uses
 
     def _define(self, at: int, first: typed.Expr, place: int) -> None:
         """Pair a statement of the slice with an expression before the loop."""
-        if isinstance(first, typed.Name):  # the place does not matter, but who set it
+        if isinstance(first, typed.Name):  # only the assignment that it reads matters
             writer = self.history.writer(first.symbol, place)
             place = 0 if writer is None else writer + 1
         known = self._sources.setdefault(at, (first, place))
@@ -118,7 +118,7 @@ class Match:
         if at not in self.values:
             if isinstance(first, typed.Name) and self.part.plain(value, at):
                 first, place = self._resolved(first, place)
-            self.values[at] = value  # no statement is computed from itself
+            self.values[at] = value  # ends a cycle
             self.values[at] = self._pair(value, at, first, place)
 
     def _resolved(self, name: typed.Name, place: int) -> tuple[typed.Expr, int]:
@@ -129,7 +129,7 @@ class Match:
         return origin
 
     def _pair(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr:
-        """What to write for an expression of the slice, paired with one before the loop."""
+        """The new expression for one of the slice, paired with one before the loop."""
         if isinstance(expr, typed.Name):
             source = self.part.source(expr.symbol, at)
             if source is not None:
@@ -157,7 +157,7 @@ class Match:
         return typed.Load(load.span, load.type, pointer, mask, other)
 
     def _other(self, load: typed.Load, at: int, first: typed.Load, place: int) -> typed.Expr | None:
-        """What a load gives where its mask does not hold; where one has no mask, it is the other one's."""
+        """The value of a load where its mask is false; if only one load has a mask, from that one."""
         if load.mask is not None and first.mask is not None:
             if load.other is None or first.other is None:
                 raise Differs
@@ -181,7 +181,7 @@ class Match:
             now = self._carry(mask, at, earlier, place, "mask")
         return None if is_true(now) else now
 
-    # ------------------------------------------------------------ what reads no memory
+    # ------------------------------------------------------------ expressions without loads
 
     def _leaf(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr:
         now = self._now(expr, at, first, place)
@@ -192,7 +192,7 @@ class Match:
         return self._carry(expr, at, first, place, "pointer" if _points(expr) else "value")
 
     def _now(self, expr: typed.Expr, at: int, first: typed.Expr, place: int) -> typed.Expr | None:
-        """The expression as the next iteration begins, if in the first one it is what stands before the loop."""
+        """The expression at the start of the next iteration, if in the first one it equals that before the loop."""
         for eager in (False, True):
             now = self.part.at_top(expr, at, eager=eager)
             if now is None:
@@ -212,7 +212,7 @@ class Match:
         return None
 
     def _stays(self, expr: typed.Expr, first: typed.Expr, place: int) -> bool:
-        """Whether both are one variable, which nothing sets between the place and the loop."""
+        """Whether both are the same variable, not set between the place and the loop."""
         if not (
             isinstance(expr, typed.Name) and isinstance(first, typed.Name) and expr.symbol is first.symbol
         ):
@@ -221,7 +221,7 @@ class Match:
         return writer(first.symbol, place) == writer(first.symbol, self.history.end, self.gone)
 
     def _inline(self, expr: typed.Expr, at: int) -> typed.Expr | None:
-        """The expression with the slice's temporaries as what they are; None if that is too large."""
+        """The expression with the slice's temporaries replaced by their values; None if that is too large."""
         change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(expr):
             source = self.part.writer(symbol, at)
@@ -252,11 +252,11 @@ class Match:
         assert isinstance(type_, ScalarType | PointerType | BlockType)
         (target,) = self.part.lines[at].sets
         symbol = typed.Symbol(f"{target.name}_{role}", type_, expr.span)
-        self.carried.append(Carried(symbol, first, place, expr, at))
+        self.carried.append(RotatedVariable(symbol, first, place, expr, at))
         return typed.Name(expr.span, type_, symbol)
 
     def _temporaries(self) -> None:
-        """Variables of the iteration that the slice takes along have no counterpart before the loop."""
+        """The values of temporaries of the slice, which have no counterpart before the loop."""
         for at in self.part.chosen:
             value = self.part.lines[at].value
             if at in self.part.loaded or value is None:
@@ -284,7 +284,7 @@ Made = typed.Declare | typed.Assign
 
 @record
 class Rotated:
-    """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
+    """The statements before a loop, the loop, the new statements at its top, and declarations to put after it."""
 
     before: typed.Body
     loop: Loop
@@ -302,7 +302,7 @@ def rotate(
 ) -> Rotated:
     """The loop with the slice at its top.
 
-    ``removed``: what goes from before it; ``live``: whether a variable is read after the loop; ``later``: the
+    ``removed``: positions before the loop; ``live``: whether a variable is read after the loop; ``later``: the
     statements after it, which may use a variable of the slice for something else.
     """
     staying = [statement for place, statement in enumerate(before) if place not in removed]
@@ -347,10 +347,10 @@ def _handed_down(
     unread: Collection[typed.Symbol],
     freed: Collection[typed.Symbol],
 ) -> tuple[typed.Body, list[typed.Statement]]:
-    """The comment above a mask or a pointer that only the moved loads read stands above those now.
+    """Moves the comment above a mask or a pointer that only the moved loads read to these.
 
-    Unless the next line stays: the comment may head that, too (see ``dead.remove``). ``unread``: what will not
-    stay; ``freed``: what this move has left unread.
+    Unless the next line stays: the comment may head that, too (see ``liveness.remove``). ``unread``: variables that
+    will be removed; ``freed``: those that this move has made dead.
     """
     staying_lines = {
         statement.span.line
@@ -399,7 +399,7 @@ def _without_detours(
     used: Collection[typed.Symbol],
     live: Callable[[typed.Symbol], bool],
 ) -> typed.Body:
-    """``check = r < n; mask = check`` as ``mask = r < n`` for a carried variable, if ``check`` is not used else."""
+    """``check = r < n; mask = check`` as ``mask = r < n`` for a carried variable, if ``check`` has no other use."""
     carried = {new.symbol for new in match.carried}
     result = list(body)
     if not carried:
@@ -430,7 +430,7 @@ def _without_detours(
 def _head(
     match: Match, before: typed.Body, removed: Collection[int], homeless: Collection[typed.Symbol]
 ) -> typed.Body:
-    """The statements before the loop: new variables in, what the first iteration computes out."""
+    """The statements before the loop with the new variables, without what the first iteration computes."""
     result: list[typed.Statement] = []
     gone: list[typed.Statement] = []
     for place, statement in enumerate(before):
@@ -441,7 +441,7 @@ def _head(
         ]
         if place in removed or (isinstance(statement, typed.Declare) and statement.symbol in homeless):
             if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol in match.part.targets:
-                statement = replace(statement, comments=typed.Comments())  # they go where it goes
+                statement = replace(statement, comments=typed.Comments())  # they move with it
             gone.append(statement)
         result.append(statement)
     leaving = set(map(id, gone))
@@ -497,11 +497,11 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
     return top
 
 
-# ---------------------------------------------------------------- what stays
+# ---------------------------------------------------------------- the rest of the iteration
 
 
 def _rest(match: Match, live: Callable[[typed.Symbol], bool]) -> typed.Body:
-    """What stays of the iteration; an ``if`` that the slice was taken from holds what is left of it."""
+    """The remaining statements of the iteration, also inside an ``if`` that parts of the slice were in."""
     result: list[typed.Statement] = []
     guard: typed.If | None = None
     left: list[typed.Statement] = []
@@ -509,7 +509,7 @@ def _rest(match: Match, live: Callable[[typed.Symbol], bool]) -> typed.Body:
     for place, line in enumerate(lines):
         if guard is not None and line.guard is not guard:
             result += _if(guard, left, match, lines[place:], live)
-        if line.guard is not None and line.guard is not guard:  # its condition, which stands first
+        if line.guard is not None and line.guard is not guard:  # its condition, the first of its lines
             guard, left = line.guard, []
             continue
         guard = line.guard
@@ -531,7 +531,7 @@ def _if(
     following: Sequence[Line],
     live: Callable[[typed.Symbol], bool],
 ) -> list[typed.Statement]:
-    """What is left of an ``if`` that fails in the last iteration only: bare, where that one does not need it."""
+    """The rest of an ``if`` that fails in the last iteration only, without the ``if`` where it may run there."""
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = typed.Evaluate(statement.span, statement.condition)
@@ -545,7 +545,7 @@ def _if(
 
 
 def _harmless(statement: typed.Statement) -> bool:
-    """Whether a statement may run once more: it loads nothing and divides nothing."""
+    """Whether a statement may run once more: it neither loads nor divides."""
     if not isinstance(statement, typed.Declare | typed.Assign):
         return False
     divides = any(operation.operator in ("/", "%") for operation in nodes((statement,), typed.Binary))
@@ -553,7 +553,7 @@ def _harmless(statement: typed.Statement) -> bool:
 
 
 def _joined(first: typed.Comments, second: typed.Comments) -> typed.Comments:
-    """Both comments, what both say once."""
+    """Both comments, without duplicates."""
     above = first.above + tuple(text for text in second.above if text not in first.above)
     beside = second.beside + tuple(text for text in first.beside if text not in second.beside)
     return typed.Comments(above, beside)

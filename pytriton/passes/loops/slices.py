@@ -1,9 +1,9 @@
-"""The statements at the end of a loop's body that make a value for the next iteration: what a prefetch consists of.
+"""The statements at the end of a loop's body that make a value for the next iteration: a prefetch.
 
 A ``Slice`` is a set of assignments that can run at the start of the next iteration instead, in the same order,
-without any other statement noticing: it holds whatever follows one of them in the body and reads or sets what
-that sets. With ``widen`` a slice also takes along what changes an operand after its use (``a = *pa; pa += T``)
-and the variables of the iteration that serve nothing else, so that the moved statements read as they did.
+without effect on other statements: it includes all later statements of the body that read or set the same
+variables. Unless it is a load ``alone``, a slice also includes what changes an operand after its use (``a = *pa; pa
++= T``) and the variables of the iteration that nothing else reads, so that the moved statements look as they did.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from pytriton.passes.analysis.affine import advance, one_step_back
 from pytriton.passes.analysis.queries import Constants, has_load, larger_than
 
 # ---------------------------------------------------------------- iteration
-# What lies between the end of one iteration of a loop and the start of the next.
+# The code between the end of one iteration of a loop and the start of the next, for all kinds of loops.
 #
-# Every kind of loop looks alike from here: ``begin`` runs between what stands before the loop and the first
-# iteration, ``between`` between an iteration and the next, and the ``facts`` hold whenever an iteration starts. A
-# variable that ``between`` advances by a known step has a known value at the end of the iteration before: its own,
-# less the step.
+# ``begin`` runs before the first iteration, ``between`` before every other one, and the ``facts`` hold whenever an
+# iteration starts. A variable that ``between`` advances by a constant step has a known value at the end of the
+# iteration before: its own, less the step.
 
 
 Loop = typed.RangeLoop | typed.For | typed.While
@@ -33,7 +32,7 @@ Loop = typed.RangeLoop | typed.For | typed.While
 
 @record
 class Iteration:
-    """The places around an iteration. ``variable`` is constant in the body, ``known`` always are."""
+    """The surroundings of an iteration. ``variable`` is constant in the body, ``known`` are always constant."""
 
     known: Constants
     begin: typed.Body
@@ -79,7 +78,7 @@ def _conditional(
 
 
 def _conjuncts(condition: typed.Expr) -> list[typed.Expr]:
-    """The parts that must all hold; those that read memory say nothing of a later time."""
+    """The conjuncts, without those that read memory, which may change."""
     if isinstance(condition, typed.Binary) and condition.operator == "&&":
         return _conjuncts(condition.left) + _conjuncts(condition.right)
     return [] if has_memory(condition) else [condition]
@@ -94,19 +93,19 @@ def _counter(step: typed.Statement, known: Constants) -> tuple[typed.Symbol, typ
 
 
 # ---------------------------------------------------------------- reaching
-# Which assignment gave a variable the value that it has at some place of straight-line code, and what that is.
+# The reaching definitions of variables in straight-line code, and their values.
 #
-# ``expand`` writes an expression with every variable replaced by what it was computed from, as far as that reads no
-# memory. Two expressions of different places are equal when their expansions are: a variable that cannot be
-# replaced is named after the assignment that it has its value from, so that two values of one name are two names.
+# ``expand`` replaces every variable of an expression by what it was computed from, as far as that does not read
+# memory. Two expressions of different places are equal if their expansions are: a variable that cannot be replaced
+# gets a new name for each assignment, so that different values have different names.
 
 
-_MAX_DEPTH = 24  # how many assignments are followed
-_MAX_NODES = 100  # nodes of a value that stands for its variable
+_MAX_DEPTH = 24  # assignments that are followed
+_MAX_NODES = 100  # nodes of a value that replaces its variable
 
 
 class History:
-    """The assignments of a row of statements. A place is the position of a statement, before it runs."""
+    """The assignments of a sequence of statements. A place is the position of a statement, before it runs."""
 
     def __init__(self, body: typed.Body) -> None:
         self.body = body
@@ -170,12 +169,12 @@ class History:
 
 
 _MAX_STATEMENTS = 64  # statements of a slice
-_MAX_DEPTH_OF_SLICES = 24  # how many variables of an iteration are followed
-_MAX_NODES_OF_SLICES = 100  # nodes of a value that is written instead of its variable
+_MAX_DEPTH_OF_SLICES = 24  # variables of an iteration that are followed
+_MAX_NODES_OF_SLICES = 100  # nodes of a value that replaces its variable
 
 
 class Unmovable(Exception):
-    """The statements cannot run in the next iteration: some statement of this iteration needs them."""
+    """The statements cannot run in the next iteration, as some statement of this one needs them."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -195,29 +194,24 @@ class Line:
 
     @property
     def value(self) -> typed.Expr | None:
-        """What the statement sets its variable to, if it is an assignment and nothing else."""
+        """The value of an assignment."""
         return self.statement.value if isinstance(self.statement, typed.Declare | typed.Assign) else None
 
 
-def grow(
-    lines: Sequence[Line], start: int, iteration: Iteration, *, widen: bool, computed: bool = True
-) -> Slice:
-    """The slice of the load at a position; raises Unmovable.
-
-    ``computed``: with the variables of the iteration that it is computed from, where these are loaded themselves.
-    """
+def grow(lines: Sequence[Line], start: int, iteration: Iteration, *, alone: bool) -> Slice:
+    """The slice of the load at a position; raises Unmovable."""
     chosen = {start}
     local = {line.statement.symbol for line in lines if isinstance(line.statement, typed.Declare)}
-    heavy = _heavy(lines, local) if computed else set()
+    heavy = set() if alone else _heavy(lines, local)
     pending = [start]
     while pending:
         place = pending.pop()
-        for other in _needed(lines, place, chosen, heavy, widen):
+        for other in _needed(lines, place, chosen, heavy, alone):
             if not lines[other].movable or len(chosen) == _MAX_STATEMENTS:
                 raise Unmovable
             chosen.add(other)
             pending.append(other)
-        if not pending and widen and len(chosen) < _MAX_STATEMENTS:
+        if not pending and not alone and len(chosen) < _MAX_STATEMENTS:
             pending += _temporaries(lines, chosen, local)
             chosen.update(pending)
     grown = Slice(lines, tuple(sorted(chosen)), iteration, frozenset(local))
@@ -236,9 +230,9 @@ def _heavy(lines: Sequence[Line], local: set[typed.Symbol]) -> set[typed.Symbol]
 
 
 def _needed(
-    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[typed.Symbol], widen: bool
+    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[typed.Symbol], alone: bool
 ) -> list[int]:
-    """What must move along with one statement."""
+    """The positions of statements that must move along with one."""
     line = lines[place]
     places = []
     for other, near in enumerate(lines):
@@ -248,14 +242,14 @@ def _needed(
             needed = near.sets & line.reads & heavy
         else:
             needed = line.sets & (near.reads | near.sets)
-            needed |= near.sets & line.reads if widen and near.movable else frozenset()
+            needed |= near.sets & line.reads if near.movable and not alone else frozenset()
         if needed:
             places.append(other)
     return places
 
 
 def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[typed.Symbol]) -> list[int]:
-    """The variables of the iteration that only the slice reads; a mask is better written where it is used."""
+    """The variables of the iteration that only the slice reads, except masks, which are inlined."""
     wanted = {symbol for place in chosen for symbol in lines[place].reads & local}
     staying = [line for place, line in enumerate(lines) if place not in chosen]
     used = {symbol for line in staying for symbol in line.reads}
@@ -278,7 +272,7 @@ class Slice:
     iteration: Iteration
     local: frozenset[typed.Symbol]  # declared in the iteration
     targets: frozenset[typed.Symbol] = dataclasses.field(init=False)
-    # Those of the chosen that are more than temporaries.
+    # those of the chosen that are not temporaries
     loaded: frozenset[int] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -303,16 +297,16 @@ class Slice:
         return next(writers, None)
 
     def source(self, symbol: typed.Symbol, place: int) -> int | None:
-        """The same, if it is more than a temporary."""
+        """The same, if it is not a temporary."""
         at = self.writer(symbol, place)
         return at if at in self.loaded else None
 
     def plain(self, expr: typed.Expr, place: int) -> bool:
-        """Whether an expression does without loads and without what the slice computes from them."""
+        """Whether an expression reads no memory and nothing that the slice computes from loads."""
         return not has_memory(expr) and all(self.source(symbol, place) is None for symbol in names(expr))
 
     def recurrent(self) -> set[typed.Symbol]:
-        """The variables that the slice changes from iteration to iteration: it reads them before it sets them."""
+        """The variables that the slice updates: it reads them before it sets them."""
         return {
             symbol
             for place in self.chosen
@@ -333,10 +327,10 @@ class Slice:
     # ------------------------------------------------------------ values at the start of the next iteration
 
     def at_top(self, expr: typed.Expr, place: int, *, eager: bool) -> typed.Expr | None:
-        """What an expression at a place is at the start of the next iteration, when the slice runs there.
+        """The value of an expression at a place in terms of the start of the next iteration, where the slice runs.
 
-        None if that is unknown. ``eager``: variables are followed to what they were computed from wherever
-        that is possible, not only where it is needed. The temporaries of the slice stand for themselves.
+        None if unknown. ``eager``: variables are replaced by what they were computed from wherever possible, not
+        only where necessary. The temporaries of the slice stay.
         """
         change: dict[typed.Symbol, typed.Expr] = {}
         for symbol in names(expr):
@@ -352,7 +346,7 @@ class Slice:
     def _value(
         self, symbol: typed.Symbol, place: int, use: int, eager: bool, depth: int
     ) -> typed.Expr | None:
-        """What a variable at a place is at the start of the next iteration, for the statement at ``use``."""
+        """The same of a variable, for the statement at ``use``."""
         at = next((p for p in range(place - 1, -1, -1) if symbol in self.lines[p].sets), None)
         own = at in self.chosen
         if (own and at not in self.loaded) or symbol is self.iteration.variable:
@@ -374,7 +368,7 @@ class Slice:
         )
 
     def _followed(self, at: int, use: int, eager: bool, depth: int) -> typed.Expr | None:
-        """What the statement at a position set its variable to."""
+        """The same of the value that the statement at a position assigned."""
         line = self.lines[at]
         value = line.value
         if value is None or has_memory(value) or depth == _MAX_DEPTH_OF_SLICES:

@@ -1,16 +1,16 @@
 """C's jumps -> structured loops: Triton has no ``break``, ``continue``, ``do while``, nor ``return`` in a loop.
 
-Output: loops are ``For`` and ``While`` and end at their condition; a ``Return`` stands in no loop.
+Output: loops are ``For`` and ``While`` and end at their condition; no loop contains a ``Return``.
 
 - ``continue``: what follows it in the iteration moves into the other branch of its ``if``. Where both branches may
-  go on, a flag says whether the iteration does. The loop stays a counting loop.
-- ``break`` clears the flag ``running``, which the condition of the loop asks too; the iteration's rest moves as
-  above.
+  go on, a flag records whether the iteration does. The loop stays a counting loop.
+- ``break`` clears the flag ``running``, which the condition of the loop tests, too; the rest of the iteration moves
+  as above.
 - ``return`` in a loop sets ``returned`` and breaks; after each loop around it, that flag breaks or returns.
 - ``do body while (c)`` becomes ``running = true; while (running) { body; running = c; }``.
 
 Invariant: every statement runs as often as in C, and in C's order. After a ``break`` neither the condition nor
-the step is evaluated if it touches memory or if anything can see what it does.
+the step is evaluated if it accesses memory or has a visible effect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import BOOL
 from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import unless_changed
+from pytriton.passes.analysis.queries import unless_changed, with_body
 from pytriton.source import Span
 
 Loop = typed.For | typed.While | typed.DoWhile
@@ -59,7 +59,7 @@ def _continuing(body: typed.Body) -> typed.Body:
 
 
 def _body(body: typed.Body, returned: typed.Symbol | None, *, last: bool = False) -> typed.Body:
-    """The statements with the loops in them lowered; those of a loop around them are left.
+    """The statements with their loops lowered, except jumps of a loop around them.
 
     ``returned`` is the flag to set instead of a return, inside a loop. ``last``: nothing runs after this body.
     """
@@ -85,7 +85,7 @@ def _body(body: typed.Body, returned: typed.Symbol | None, *, last: bool = False
 
 
 def _outer_loop(loop: Loop, returned: typed.Symbol | None, final: bool) -> list[typed.Statement]:
-    """A loop with what follows a return out of it."""
+    """A loop with the statements that return after it."""
     if not _contains(loop.body, typed.Return, into_loops=True):
         return _loop(loop, _body(loop.body, returned))
     flag = returned or _flag("returned", loop.span)
@@ -102,7 +102,7 @@ def _outer_loop(loop: Loop, returned: typed.Symbol | None, final: bool) -> list[
 
 
 def _loop(loop: Loop, body: typed.Body) -> list[typed.Statement]:
-    """A loop whose body has no jumps of inner loops left."""
+    """The lowered loop; jumps of inner loops are lowered already."""
     left = _contains(body, typed.Break)
     breaks = left or (isinstance(loop, typed.For) and _contains(loop.step, typed.Break))
     continues = _contains(body, typed.Continue)
@@ -112,7 +112,7 @@ def _loop(loop: Loop, body: typed.Body) -> list[typed.Statement]:
         if constant(loop.condition) == 0 and not breaks and not continues:
             return [*_commented(body, loop.comments)]
     elif not breaks:
-        return [replace(loop, body=_guard(body, None)) if continues else _with_body(loop, body)]
+        return [replace(loop, body=_guard(body, None)) if continues else with_body(loop, body)]
     running = _flag("running", loop.span)
     go = _name(running, loop.span)
     init, condition, step, first = _parts(loop)
@@ -131,7 +131,7 @@ def _loop(loop: Loop, body: typed.Body) -> list[typed.Statement]:
 
 
 def _parts(loop: Loop) -> tuple[typed.Body, typed.Expr | None, typed.Body, bool]:
-    """What runs before the loop, its condition, its step, whether it asks the condition first."""
+    """The init, condition and step of a loop, and whether it tests the condition first."""
     init, step = (loop.init, loop.step) if isinstance(loop, typed.For) else ((), ())
     condition = loop.condition
     if condition is not None and constant(condition):
@@ -140,7 +140,7 @@ def _parts(loop: Loop) -> tuple[typed.Body, typed.Expr | None, typed.Body, bool]
 
 
 def _guarded_step(step: typed.Body, init: typed.Body, go: typed.Name) -> typed.Body:
-    """The step at the end of an iteration that a break may have left."""
+    """The step at the end of an iteration, where a break may have left it."""
     own = {statement.symbol for statement in init if isinstance(statement, typed.Declare)}
     acts = any(isinstance(statement, typed.Evaluate) for statement in step) or any(
         map(has_memory, expressions(step))
@@ -152,7 +152,7 @@ def _guarded_step(step: typed.Body, init: typed.Body, go: typed.Name) -> typed.B
 def _guard(
     body: typed.Body, running: typed.Symbol | None, clears: tuple[typed.Symbol, ...] = ()
 ) -> typed.Body:
-    """The iteration of a loop with what follows a jump moved out of its way.
+    """The iteration of a loop with the statements after a jump under its negated condition.
 
     A ``break`` clears ``running``; every jump also clears the flags in ``clears``.
     """
@@ -181,7 +181,7 @@ def _guard(
 def _guarded_if(
     statement: typed.If, following: typed.Body, running: typed.Symbol | None, clears: tuple[typed.Symbol, ...]
 ) -> Iterator[typed.Statement]:
-    """An ``if`` that may jump, with what follows it in the iteration."""
+    """An ``if`` that may jump, with the statements that follow it in the iteration."""
     then, otherwise = statement.then, statement.otherwise
     if not any(not isinstance(after, typed.Remark) for after in following):
         following = ()
@@ -213,7 +213,7 @@ def _goes_on(body: typed.Body) -> bool:
 
 
 def _contains(body: typed.Body, kind: object, *, into_loops: bool = False) -> bool:
-    """Whether a jump of a kind stands in the body; those of inner loops are lowered already."""
+    """Whether the body has a jump of a kind; those of inner loops are lowered already."""
     for statement in body:
         if isinstance(statement, kind):  # type: ignore[arg-type]
             return True
@@ -227,7 +227,7 @@ def _contains(body: typed.Body, kind: object, *, into_loops: bool = False) -> bo
 
 
 def _if(statement: typed.If, then: typed.Body, otherwise: typed.Body) -> typed.If:
-    """The ``if`` with other branches, mirrored where only its ``else`` does anything."""
+    """The ``if`` with other branches, negated if only its ``else`` has statements."""
     if then is statement.then and otherwise is statement.otherwise:
         return statement
     if not then and otherwise:
@@ -236,12 +236,8 @@ def _if(statement: typed.If, then: typed.Body, otherwise: typed.Body) -> typed.I
     return replace(statement, then=then, otherwise=otherwise)
 
 
-def _with_body(loop: typed.For | typed.While, body: typed.Body) -> typed.For | typed.While:
-    return loop if body is loop.body else replace(loop, body=body)
-
-
 def _commented(body: typed.Body, comments: typed.Comments) -> Iterator[typed.Statement]:
-    """The statements of a loop that is none, with its comments."""
+    """The statements of a loop that runs once, with its comments."""
     if not _silent(comments):
         yield typed.Remark(body[0].span, comments)
     yield from body

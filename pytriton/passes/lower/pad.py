@@ -1,15 +1,14 @@
-"""Blocks of any size -> blocks whose sizes are powers of two, the only ones that Triton has.
+"""Blocks of any size -> blocks whose sizes are powers of two, which Triton requires.
 
-Each axis is padded to the next power of two. Its extra elements hold whatever the operators make of them;
-nothing outside ever sees them, because
+Each axis is padded to the next power of two. The values of the extra elements are arbitrary, but not visible:
 
-- a load, a store and an atomic touch memory only where ``in_TN`` holds (``range(padded) < TN``, declared once); a
-  variable that serves as a mask is false in the padding from its assignment on;
-- a reduction along a padded axis, and a product over one, get elements there that do not change the result:
+- a load, a store and an atomic access memory only where ``in_TN`` holds (``range(padded) < TN``, declared once); a
+  variable that is used as a mask is false in the padding from its assignment on;
+- a reduction along a padded axis, and a product over one, get neutral elements there:
   0 for a sum, the least or greatest integer for ``max`` or ``min``, and for floats NaN, which both skip;
 - a change of shape moves every element to its place in row-major order (``Gather``), where padding lies between.
 
-Output: a tree with powers of two only; a ``Range`` keeps its own bounds, its type says the padded size. A kernel
+Output: a tree with powers of two only; a ``Range`` keeps its bounds, its type has the padded size. A kernel
 without such blocks stays the same object.
 """
 
@@ -99,16 +98,14 @@ class _Padding:
         self.span = kernel.span
         self._symbols: dict[typed.Symbol, typed.Symbol] = {}
         self._inside: dict[str, typed.Declare] = {}
-        self._values: dict[
-            typed.Symbol, list[typed.Expr | None]
-        ] = {}  # everything that each variable is ever assigned
+        self._values: dict[typed.Symbol, list[typed.Expr | None]] = {}  # all assignments of each variable
         for statement in statements(kernel.body):
             if isinstance(statement, typed.Declare | typed.Assign):
                 self._values.setdefault(statement.symbol, []).append(statement.value)
         self._masks = {symbol for access in _accesses(kernel.body) for symbol in _mask_names(*access)}
 
     def declarations(self) -> typed.Body:
-        """The masks that tell the elements from the padding."""
+        """The masks that are true for the elements and false in the padding."""
         return tuple(self._inside.values())
 
     # ---------------------------------------------------------------- statements
@@ -128,7 +125,7 @@ class _Padding:
                 return with_expressions(statement, self.expr)
 
     def _value(self, symbol: typed.Symbol, value: typed.Expr) -> typed.Expr:
-        """What a variable is assigned; of one that serves as a mask, less the padding."""
+        """The padded value of a variable; that of one that is used as a mask excludes the padding."""
         return self._mask(value, value) if symbol in self._masks else self.expr(value)
 
     def _symbol(self, symbol: typed.Symbol) -> typed.Symbol:
@@ -142,7 +139,7 @@ class _Padding:
     # ---------------------------------------------------------------- expressions
 
     def expr(self, expr: typed.Expr) -> typed.Expr:
-        """The expression padded: right wherever the mask of its axes holds."""
+        """The expression padded: correct where the mask of its axes holds."""
         match expr:
             case typed.Name(symbol=symbol):
                 new = self._symbol(symbol)
@@ -208,7 +205,7 @@ class _Padding:
     @overload
     def _mask(self, mask: typed.Expr | None, pointer: typed.Expr) -> typed.Expr | None: ...
     def _mask(self, mask: typed.Expr | None, pointer: typed.Expr) -> typed.Expr | None:
-        """The mask of an access through a block of pointers, less the padding."""
+        """The mask of an access through a block of pointers, without the padding."""
         padded = None if mask is None else self.expr(mask)
         shape = shape_of(pointer.type)
         if mask is not None and self._masks.intersection(_mask_names(mask, shape)):
@@ -228,9 +225,9 @@ class _Padding:
         return typed.Select(operand.span, padded.type, inside, padded, neutral)
 
     def _zero(self, expr: typed.Expr, assumed: frozenset[typed.Symbol] = frozenset()) -> bool:
-        """Whether the padding of a block holds zeros, as loads put them there and masks are false there.
+        """Whether the padding of a block is zero, as it is in loads and in masks.
 
-        A variable does if all that it is ever assigned does, under the assumption that it did before.
+        That of a variable is if that of all its assignments is, assuming so for the variable itself.
         """
         match expr:
             case typed.Name(symbol=symbol):
@@ -255,7 +252,7 @@ class _Padding:
                 return False
 
     def _along(self, size: int, axis: int, rank: int) -> typed.Expr:
-        """Where an axis of a block holds elements, with the rank of the block."""
+        """The mask of the elements along an axis of a block, with the rank of the block."""
         declared = self._inside_of(size)
         type_ = declared.symbol.type
         name = typed.Name(self.span, type_, declared.symbol)
@@ -293,7 +290,7 @@ def _accesses(body: typed.Body) -> Iterator[tuple[typed.Expr, tuple[int, ...]]]:
 
 
 def _mask_names(mask: typed.Expr, shape: tuple[int, ...]) -> Iterator[typed.Symbol]:
-    """The variables of that shape that a mask is, or is the conjunction of."""
+    """The variables of that shape whose conjunction a mask is."""
     match mask:
         case typed.Name(symbol=symbol) if shape_of(mask.type) == shape and any(
             size & (size - 1) for size in shape

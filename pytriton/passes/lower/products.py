@@ -1,14 +1,14 @@
-"""Matrix products that no tensor core computes -> products and sums of elements.
+"""Matrix products that Triton does not support -> products and sums of elements.
 
 Triton multiplies blocks of float, double, half, bfloat16 and char; with a batch axis only where the inner size is
 16 (char: 32) or more. Any other ``a @ b`` becomes ``(a[:, :, newaxis] * b[newaxis, :, :])[:, +, :]`` in the type
-of the result: exact and wrapping for integers, in float for half. Slow, and right on every target.
+of the result: exact and wrapping for integers, in float for half. Slow, but correct on every target.
 
-Products of double are Triton's, but up to 3.8 it refuses one ("fp64 don't support largeK MMA") where a load of a
-block of few bits feeds an operand: it follows operations on elements, and views of them, back to loads,
-through their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or
-fewer are too narrow, and 32 where the inner size is widened (emit/operators.py). Such an operand becomes
-``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
+Triton supports products of double, but up to 3.8 refuses one ("fp64 don't support largeK MMA") if an operand
+depends on a load of a block of few bits: it follows elementwise operations and views back to loads, also through
+addresses, and packs registers for the narrowest. 16 bits or fewer are too narrow, and 32 where the inner size is
+widened (emit/expr.py). Such an operand becomes ``cut_from_loads(operand)``: the same numbers through sums,
+where Triton stops following.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pytriton.lang.tree.convert import convert, has_product, min_depth, padded, 
 from pytriton.lang.tree.types import DOUBLE, BlockType, ScalarType, broadcast_shapes, element_of, shape_of
 from pytriton.lang.tree.walk import children, inside, kinds, map_body, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import Values, multiplies, values_of
+from pytriton.passes.analysis.queries import Values, multiplies, values_of, with_body
 
 # ---------------------------------------------------------------- accumulate
 # ``c + a @ b`` -> one accumulating product.
 #
-# Tensor cores add to an accumulator for free. The two become one only where the other operand has the
-# product's own type and shape; a converted one (a half accumulator that rounds at each step) is left alone.
+# Tensor cores add to an accumulator for free. The two become one only if the other operand has the type and shape
+# of the product; a converted one (a half accumulator that rounds at each step) is not changed.
 
 
 def accumulate(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
-    """``c = c + a @ b`` as ``c = dot(a, b, c)``: the kernel with its sums of products in one."""
+    """``c = c + a @ b`` as ``c = dot(a, b, c)``."""
     body = map_body(kernel.body, _statement)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _statement(statement: typed.Statement) -> typed.Statement:
@@ -61,14 +61,14 @@ def _accumulated(expr: typed.Expr) -> typed.Expr:
 
 
 def products(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
-    """``a @ b`` as sums of elements where Triton has no such product; products of double as it takes them."""
+    """``a @ b`` as sums of elements where Triton has no such product; products of double as it accepts them."""
     if not multiplies(kernel.body):
         return kernel
     values = values_of(kernel.body)
     body = map_expressions(
         kernel.body, lambda expr: _changed(expr, values) if typed.Dot in kinds(expr) else expr
     )
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _changed(expr: typed.Expr, values: Values) -> typed.Expr:
@@ -81,7 +81,7 @@ def _changed(expr: typed.Expr, values: Values) -> typed.Expr:
 
 
 def _cut_from_loads(product: typed.Dot, values: Values) -> typed.Dot:
-    """A product of double that Triton does not refuse for the loads that feed it."""
+    """A product of double that Triton does not refuse because of the loads of its operands."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < min_depth(DOUBLE) else 16
 
@@ -98,7 +98,7 @@ def _cut_from_loads(product: typed.Dot, values: Values) -> typed.Dot:
 def _narrowest_load(expr: typed.Expr, values: Values) -> int:
     """The bits of an element of the narrowest block that was loaded for a value, or for an address of it.
 
-    ``values``: all that each variable is ever assigned.
+    ``values``: all assignments of each variable.
     """
     narrowest = 64
     seen: set[typed.Symbol] = set()

@@ -1,8 +1,8 @@
-"""Operands that Python would have to repeat -> variables of their own; and divisors that may be zero.
+"""Operands that Python would have to repeat -> variables; and divisors that may be zero.
 
-``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no function that does.
+``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no such function.
 So ``max(m, s[:, max])`` becomes ``s_max = tl.max(s, axis=1)`` and ``tl.where(m > s_max, m, s_max)``. Conditions of
-loops are left as they are: a variable before the loop would be too early.
+loops are not changed: a variable before the loop would be too early.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pytriton.lang.tree.walk import (
     with_children,
 )
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import Values, sources, values_of
+from pytriton.passes.analysis.queries import Values, sources, values_of, with_body
 
 _MAY_REPEAT = frozenset((typed.Call, typed.Select))
 
@@ -39,7 +39,7 @@ _MAY_REPEAT = frozenset((typed.Call, typed.Select))
 def temporaries(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     """``max(m, s[:, max])`` as ``s_max = s[:, max]`` and ``max(m, s_max)``; anything else as it is."""
     body = map_statements(kernel.body, _statement)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _statement(statement: typed.Statement) -> typed.Body:
@@ -125,13 +125,13 @@ def _name(operand: typed.Expr) -> str:
 
 
 # ---------------------------------------------------------------- divisors
-# Integer divisions by what may be zero -> divisions by 1 there.
+# Integer divisions by a divisor that may be zero -> divisions by 1 there.
 #
 # ``x != 0 ? n / x : 0`` divides where x is 0, too, as nothing is short-circuited; the language leaves that quotient
-# unspecified, and the select throws it away. But LLVM concludes from a division that x is not 0, and drops every
-# test of it. So a divisor gets a 1 for a 0 where the kernel can tell the two apart: where it was loaded
-# (masked elements are 0), where a variable in it is compared with a constant or taken for a truth value, and where
-# it is a block that will be padded (passes/lower/pad.py: what is in the padding is undefined).
+# unspecified, and the select drops it. But LLVM concludes from a division that x is not 0, and drops every test of
+# it. So a divisor of 0 becomes 1 where the kernel can distinguish the two: where it was loaded (masked elements are
+# 0), where a variable in it is compared with a constant or used as a truth value, and where it is a block that will
+# be padded (passes/lower/pad.py: the padding is undefined).
 
 
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
@@ -153,7 +153,7 @@ def divisors(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
         return replace(expr, right=_or_one(expr.right))
 
     body = map_expressions(kernel.body, safe)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _divides(expr: typed.Expr) -> bool:
@@ -179,7 +179,7 @@ def _or_one(divisor: typed.Expr) -> typed.Expr:
 
 
 def _tested(node: typed.Expr) -> frozenset[typed.Symbol]:
-    """The variables of what is compared with a constant, or taken for a truth value."""
+    """The variables of expressions that are compared with a constant, or used as a truth value."""
     match node:
         case typed.Binary(operator=operator, left=left, right=right) if operator in _COMPARISONS:
             if constant(left) is not None or constant(right) is not None:

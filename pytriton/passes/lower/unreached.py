@@ -1,13 +1,13 @@
-"""Takes out what never runs: a loop whose first test fails, a branch of an ``if`` that is decided.
+"""Removes dead code: loops whose first test fails, branches of an ``if`` with a known condition.
 
-``for (i = 0; i < 0; i++)`` is what a macro or a tile may leave, and so is ``if (lda * K != K * lda)``. It costs
-nothing, but an old Triton fails on a load or a store in code that it can tell is never entered, where it finds out
-after it has folded constants: TritonGPUCoalesce asks for facts about pointers that its analysis, rightly, never
-visited. So what is known from the source goes before Triton sees it.
+``for (i = 0; i < 0; i++)`` may result from a macro or a tile size, and so may ``if (lda * K != K * lda)``. It costs
+nothing, but an old Triton fails on a load or a store in code that it finds to be dead only after it has folded
+constants: TritonGPUCoalesce needs facts about pointers that its analysis did not visit. So such code is removed
+before.
 
-What is known at a place is the number of each variable's value there (unreached.py). A loop starts with what holds
-before it and after each iteration: assumed first, then checked by running over the body. Outside of loops a
-branch on constants stays: Triton takes it out itself, and in time.
+The state at a place is the number of each variable's value there. A loop starts with what holds before it and after
+each iteration: assumed first, then checked by a pass over the body. Outside of loops a branch on constants stays,
+as Triton removes it early enough.
 """
 
 from __future__ import annotations
@@ -22,21 +22,18 @@ from pytriton.lang.tree.walk import assigned, children, names, plain_values, sta
 from pytriton.passes.analysis.affine import Affine, combine
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.liveness import remove_unread
-from pytriton.passes.analysis.queries import acts, sources, unless_changed, values_of
+from pytriton.passes.analysis.queries import acts, sources, unless_changed, values_of, with_body
 
 # ---------------------------------------------------------------- numbering
-# Which values of a kernel are equal whatever its arguments are, by numbering them.
+# Value numbering: which values of a kernel are equal for all arguments.
 #
-# Two expressions get one number where they are the same operation on the same numbers: ``s * n`` and ``n * s``, the
-# variables ``a`` and ``b`` after ``a = s + n; b = n + s``. Sums of integers are compared as sums, so ``x + 1 - 1``
-# is ``x``. A load is the same as an earlier one as long as nothing was written in between. ``constant`` is the
-# value of a number that does not depend on anything: ``x - x``, ``x != x`` of integers, ``3 > 2``.
-#
-# Triton's compiler finds out the same (CSE, then folding); what it knows too late it stumbles over: see
-# unreached.py.
+# Two expressions have the same number if they are the same operation on the same numbers: ``s * n`` and ``n * s``,
+# the variables ``a`` and ``b`` after ``a = s + n; b = n + s``. Sums of integers are compared as sums, so ``x + 1 -
+# 1`` is ``x``. A load equals an earlier one as long as nothing was written in between. ``constant`` is the value of
+# a number that is the same in all launches: ``x - x``, ``x != x`` of integers, ``3 > 2``.
 
 
-Known = dict[typed.Symbol, int]  # the number of a variable's value; of none that was never assigned
+Known = dict[typed.Symbol, int]  # the number of each assigned variable's value
 
 _COMMUTATIVE = frozenset(("*", "&", "|", "^", "==", "!=", "&&", "||"))
 _REFLEXIVE = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "^": 0}
@@ -44,9 +41,9 @@ _ABSORBING = {"*": 0, "&": 0, "&&": 0}
 
 
 class Numbering:
-    """Numbers for the values of one kernel, by what they are."""
+    """The value numbers of one kernel."""
 
-    late: bool  # whether, since this was made False, a constant was found by more than folding
+    late: bool  # whether a constant was found by more than folding since this was set to False
 
     def __init__(self) -> None:
         self.late = False
@@ -56,26 +53,26 @@ class Numbering:
         self._moment = 0
 
     def written(self) -> None:
-        """Memory may have changed: no load after this is one before it."""
+        """Memory may have changed: no load after this equals one before it."""
         self._moment += 1
 
     def new(self) -> int:
-        """The number of a value of which nothing is known."""
+        """The number of an unknown value."""
         return self._number("new", len(self._numbers))
 
     def either(self, place: int, symbol: typed.Symbol) -> int:
-        """The number of a variable's value at a place to which several ways lead; ``place`` is a new number."""
+        """The number of a variable's value where several paths join; ``place`` is a new number."""
         return self._number("either", place, symbol)
 
     def _number(self, *key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers))
 
     def constant(self, number: int) -> int | float | None:
-        """The value with this number, where that is known."""
+        """The value with this number, if known."""
         return self._constants.get(number)
 
     def of(self, expr: typed.Expr, known: Known) -> int:
-        """The number of an expression's value, where the variables have those of ``known``."""
+        """The number of an expression's value, with those of variables from ``known``."""
         match expr:
             case typed.Name(symbol=symbol) if symbol.value is None:
                 return self.value_of(symbol, known)
@@ -104,7 +101,7 @@ class Numbering:
         return self._number("atom", id(type(expr)), expr.type, plain_values(expr))
 
     def _folded(self, expr: typed.Expr, below: list[int]) -> int | None:
-        """The number of an operation whose operands, or the likeness of them, decide it."""
+        """The number of an operation that constant or equal operands decide."""
         values = [self._constants.get(number) for number in below]
         match expr:
             case typed.Binary(operator=operator):
@@ -181,13 +178,13 @@ def _bits(expr: typed.Expr) -> int:
 
 
 def _alike(expr: typed.Expr) -> bool:
-    """Whether the operands, of a choice those to choose from, have the type of the whole."""
+    """Whether the operands (of a selection, its values) have the type of the whole."""
     operands = (expr.yes, expr.no) if isinstance(expr, typed.Select) else children(expr)
     return all(operand.type == expr.type for operand in operands)
 
 
 def _signed(number: int, expr: typed.Expr) -> int:
-    """The value that these bits are in the expression's type."""
+    """The value of these bits in the expression's type."""
     assert isinstance(expr.type, ScalarType)
     bits = expr.type.bits
     return number - (1 << bits) if expr.type.signed and number >> (bits - 1) else number
@@ -199,7 +196,7 @@ def _exact(expr: typed.Expr) -> bool:
     return isinstance(element, PointerType) or not element.is_float
 
 
-_MAX_VISITS = 2000  # statements looked at before loops are taken to change all that they assign
+_MAX_VISITS = 2000  # statements visited before loops are assumed to change all that they assign
 
 
 # Triton 3.6: fails on accesses in code that is never entered.
@@ -209,7 +206,7 @@ def unreached(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     if deciding is None:
         return kernel
     body = _Reached(deciding).body(kernel.body, {}, inside=False)
-    return kernel if body is kernel.body else remove_unread(kernel, replace(kernel, body=body))
+    return remove_unread(kernel, with_body(kernel, body))
 
 
 def _deciding(body: typed.Body) -> set[typed.Symbol] | None:
@@ -227,10 +224,10 @@ class _Reached:
         self._visits = _MAX_VISITS
         self._deciding = deciding
         self._numbering = Numbering()
-        self._late: set[typed.Symbol] = set()  # variables that may hold constants which Triton finds out late
+        self._late: set[typed.Symbol] = set()  # variables that may hold constants which Triton finds late
 
     def body(self, body: typed.Body, known: Known, *, inside: bool) -> typed.Body:
-        """What may run of the statements; ``known`` becomes what is known after them."""
+        """The statements that may run; ``known`` becomes the state after them."""
         result: list[typed.Statement] = []
         self._visits -= len(body)
         for statement in body:
@@ -291,7 +288,7 @@ class _Reached:
     def _assume(
         self, loop: typed.While | typed.For | typed.RangeLoop, body: typed.Body, known: Known
     ) -> None:
-        """Forget what does not hold at the start of every iteration; what is left holds after the loop, too."""
+        """Forget what does not hold at the start of every iteration; the rest holds after the loop, too."""
         self._numbering.written()
         iteration = self._numbering.new()
         if isinstance(loop, typed.RangeLoop):
@@ -317,7 +314,7 @@ class _Reached:
                 self._late.add(symbol)
 
     def _decided(self, condition: typed.Expr, known: Known) -> int | float | None:
-        """What a condition is every time, where that is known."""
+        """The value of a condition, if it is always the same and known."""
         if acts(condition):
             self._numbering.written()
             return None
@@ -325,9 +322,9 @@ class _Reached:
         return self._numbering.constant(self._numbering.of(condition, known))
 
     def _meet(self, known: Known, other: Known, body: typed.Body, place: int) -> bool:
-        """Leave in ``known`` what holds in both, after one of two ways through ``body``; whether that is less.
+        """Join two states after ``body`` into ``known``; whether it changed.
 
-        ``place`` is a number for where they meet. Nodes may stand at several places, so they are none.
+        ``place`` is a number for the join; a node does not identify it, as it may occur at several places.
         """
         less = False
         for symbol in assigned(body) & self._deciding:

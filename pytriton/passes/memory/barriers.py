@@ -1,17 +1,17 @@
-"""Barriers where one thread of a program may meet memory that another thread of it wrote (docs/language.md).
+"""Barriers between accesses of different threads of a program to the same memory (docs/language.md).
 
-A Triton-C program is one thread over blocks; Triton spreads its blocks over many. Nothing orders an access after
-an earlier one made by other threads, so a barrier goes before a statement when
+A Triton-C program is one thread over blocks; Triton spreads its blocks over many threads. Nothing orders an access
+after an earlier one of another thread, so a barrier goes before a statement if
 
-- it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
-  do not use the identical block of pointers, or do not meet in it thread by thread (barriers.py; a scalar is stored
-  by one thread and loaded by all, so for scalars that helps only between two stores);
-- it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
-  order), or follows ``atomic_cas``, which acquires.
+- it may access memory that an access since the last barrier may have accessed, one of the two writes, and the two
+  do not use the identical block of pointers, each thread its own elements ("owners" below; a scalar is stored by
+  one thread and loaded by all, so for scalars this holds only between two stores);
+- it is ``atomic_xchg``, which releases what was stored before (except by scalar atomics, which one thread executes
+  in order), or follows ``atomic_cas``, which acquires.
 
-Accesses of two iterations of a loop that are shown disjoint (overlap.py) do not meet. The body of a loop is visited
-until an iteration leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the
-work, so what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
+Accesses of two iterations of a loop that are proven disjoint (overlap.py) do not meet. The body of a loop is
+visited until an iteration leaves nothing that it did not start with, in most cases twice. In a nest each loop
+multiplies the work, so it is limited: beyond that, anything may have been accessed before an iteration.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 
 from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.types import VOID, BlockType, PointerType, ScalarType, shape_of
+from pytriton.lang.tree.types import INT, VOID, BlockType, PointerType, ScalarType, shape_of
 from pytriton.lang.tree.walk import (
     assigned,
     assigned_once,
@@ -40,28 +40,30 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.passes.analysis.affine import Keys
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import Once, has_load, nodes, unless_changed
+from pytriton.passes.analysis.queries import Once, has_load, nodes, unless_changed, with_body
 from pytriton.passes.memory.overlap import Loop, Overlap
 from pytriton.passes.memory.provenance import Provenance, may_meet
+from pytriton.source import Source, Span
 
 # ---------------------------------------------------------------- owners
-# Does each thread of a program meet only its own elements of a block?
+# Does each thread of a program access only its own elements of a block?
 #
-# A block with at least as many elements as the program has threads keeps one layout for its loads and stores: the
-# thread that stores an element is the one that loads it. Of a smaller block Triton lets many threads load each
-# element, in whatever layout the use wants, and even repeats the load for each use, while one thread stores it.
-# Then a store through the same pointers is in order only after a load whose value goes nowhere but, element by
-# element, into what is stored (seen in generated code for sm_90: blocks of 16 and of 1024 elements, 4 warps).
+# A block with at least as many elements as the program has threads has one layout for its loads and stores: the
+# thread that stores an element also loads it. In a smaller block Triton lets many threads load each element, in the
+# layout that the use needs, and even repeats the load for each use, while one thread stores it. Then a store
+# through the same pointers is ordered only after a load whose value is used only, element by element, in the stored
+# value (seen in generated code for sm_90: blocks of 16 and of 1024 elements, 4 warps).
 
 
 _MAX_THREADS = 1024  # 32 warps
 
 
 class Owners:
-    """Answers for the blocks of one kernel."""
+    """Answers for the blocks of one kernel. ``portable``: blocks may have other sizes than here."""
 
-    def __init__(self, kernel: typed.KernelDef) -> None:
+    def __init__(self, kernel: typed.KernelDef, portable: bool) -> None:
         self._kernel = kernel
+        self._portable = portable
 
     @cached_property
     def _reads(self) -> Counter[typed.Symbol]:
@@ -73,12 +75,12 @@ class Owners:
 
     def one_each(self, pointer: typed.Expr) -> bool:
         """Whether the block has an element for every thread."""
-        return math.prod(shape_of(pointer.type)) >= _MAX_THREADS
+        return not self._portable and math.prod(shape_of(pointer.type)) >= _MAX_THREADS
 
     def only_into(
         self, load: typed.Load | None, statement: typed.Statement | None, store: typed.Statement | None
     ) -> bool:
-        """Whether what a statement loads goes only into what a store writes, element by element."""
+        """Whether a loaded value is used only in the value of a store, element by element."""
         if load is None or not isinstance(store, typed.Store):
             return False
         leaves = list(_elementwise(store.value))
@@ -92,7 +94,7 @@ class Owners:
 
 
 def _elementwise(expr: typed.Expr) -> Iterator[typed.Expr]:
-    """The operands at which operators that work element by element end."""
+    """The operands of a tree of elementwise operators."""
     if isinstance(expr, typed.Unary | typed.Binary | typed.Select | typed.Call | typed.Cast | typed.Bitcast):
         for child in children(expr):
             yield from _elementwise(child)
@@ -105,17 +107,16 @@ def _count(leaves: list[typed.Expr], symbol: typed.Symbol) -> int:
 
 
 # ---------------------------------------------------------------- separate
-# A statement that meets itself in memory -> statements of one access each, between which barriers fit.
+# A statement whose own accesses may overlap -> statements of one access each, with room for barriers in between.
 #
 #     *(Y + r) = *(Y + 7 - r);                value = *(Y + 7 - r); *(Y + r) = value;
 #     atomic_add(Y + 7 - r, *(Y + r));        value = *(Y + r); atomic_add(Y + 7 - r, value);
 #
-# Operands come first, from left to right; a store comes last. passes/memory/barriers.py says what must be taken
-# apart.
+# Operands come first, from left to right; a store comes last.
 
 
 def in_parts(statement: typed.Statement) -> typed.Body:
-    """The statements that do the same, one after the other; itself where there is nothing to take apart."""
+    """Equivalent statements of one access each; the statement itself if it has only one."""
     parts = _Parts(statement)
     last: typed.Statement = statement
     match statement:
@@ -133,7 +134,7 @@ def in_parts(statement: typed.Statement) -> typed.Body:
 
 
 class _Parts:
-    """``made``: what goes before it. The first of all parts has the statement's comments."""
+    """``hoisted``: the statements before the last one. The first of all has the comments."""
 
     def __init__(self, statement: typed.Statement) -> None:
         self.span = statement.span
@@ -141,13 +142,13 @@ class _Parts:
         self.hoisted: list[typed.Declare] = []
 
     def store(self, store: typed.Store) -> typed.Store:
-        """A store without loads: its value and its mask are loaded whole."""
+        """A store without loads: its value and its mask are computed before, as a whole."""
         value, mask = self._whole("value", store.value), store.mask and self._whole("mask", store.mask)
         pointer = self.single(store.pointer, "index")
         return replace(store, pointer=pointer, value=value, mask=mask, comments=self.comments)
 
     def single(self, expr: typed.Expr, name: str = "value") -> typed.Expr:
-        """The expression, every load and every atomic of it in a statement of its own."""
+        """The expression, with each of its loads and atomics in a statement of its own."""
         if not isinstance(expr, typed.Load):
             expr = with_children(expr, lambda child: self.single(child, name))
         return self._hoisted(name, expr) if isinstance(expr, typed.Load | typed.Atomic) else expr
@@ -163,34 +164,26 @@ class _Parts:
         return typed.Name(expr.span, expr.type, symbol)
 
 
-def barriers(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def barriers(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    provenance = Provenance(kernel)
-    if provenance.all_apart(_MAX_SIMPLE_ACCESSES):
-        return kernel
-    return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
+    body = _Order(kernel, Provenance(kernel), context.settings.portable).body(kernel.body, _State())
+    return kernel if body is kernel.body else replace(kernel, body=body)
 
 
 _MEMORY = frozenset((typed.Load, typed.Atomic))
-# With more accesses than this since the last barrier, comparing them costs more than a barrier.
+# With more loads or stores than this since the last barrier, comparing them costs more than a barrier.
 _MAX_ACCESSES = 32
 # Statements that may be visited, beside two visits of each.
-_MAX_VISITS = 5_000
-# Visits of one loop; nearly all need two or three.
-_MAX_VISITS_OF_A_LOOP = 6
-# Accesses of a kernel that fill no state, though each visit of a loop leaves its own there.
-_MAX_SIMPLE_ACCESSES = _MAX_ACCESSES // (_MAX_VISITS_OF_A_LOOP + 2)
+_MAX_VISITS = 2_500
 
 
-@dataclasses.dataclass(slots=True, eq=False)
+@record
 class _Pointer:
-    """What is known of a pointer for good, and when one of its variables was ``changed``, as ``asked`` last."""
+    """A pointer, the parameters that it may point into, and the variables that it reads."""
 
     expr: typed.Expr
     roots: frozenset[typed.Symbol] | None
     symbols: frozenset[typed.Symbol]
-    asked: int = -1
-    changed: int = 0
 
 
 @record
@@ -205,82 +198,38 @@ class _Access:
     load: typed.Load | None = None
     loop: Loop | None = None  # it happened in an earlier iteration of this one
 
+    @property
+    def of_any(self) -> bool:
+        """Whether it stands for any access, before all assignments."""
+        return self.time < 0
+
     def at(self, time: int, loop: Loop | None = None) -> _Access:
-        """The same access, seen then."""
-        return _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, loop)
+        """The same access at another time."""
+        return (
+            self
+            if self.of_any
+            else _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, loop)
+        )
+
+
+_ANYWHERE = _Pointer(typed.Literal(Span(Source("", ""), 0, 0), INT, 0), None, frozenset())
+_ANY_READ, _ANY_WRITE = (_Access(_ANYWHERE, writes, time=-1) for writes in (False, True))
 
 
 @record
 class _Effects:
     """What one statement itself does: its accesses in order, what it stores last, and its atomics."""
 
-    statement: typed.Statement
     accesses: tuple[_Access, ...]
     operations: set[str]
-    split: bool = False  # some of it must be seen by all threads before the rest
+    split: bool = False  # a barrier is needed between its accesses
 
 
-@record
-class _LoopEffects:
-    """What a loop does in all."""
-
-    accesses: list[_Access]
-    acquires: bool
-    assigned: list[typed.Symbol]
+_Identity = tuple[int, ...]
 
 
-@dataclasses.dataclass(slots=True)
-class _State:
-    """The accesses since the last barrier, and whether a lock was taken since."""
-
-    reads: list[_Access] = dataclasses.field(default_factory=list)
-    writes: list[_Access] = dataclasses.field(default_factory=list)
-    acquired: bool = False
-
-    def copy(self) -> _State:
-        return _State(list(self.reads), list(self.writes), self.acquired)
-
-    def add(self, access: _Access) -> None:
-        """One more access. Where there are more than ``_MAX_ACCESSES``, it matters no more which ones they are."""
-        if self.has_room(access):
-            (self.writes if access.writes else self.reads).append(access)
-
-    def has_room(self, access: _Access) -> bool:
-        """Whether it matters that this access is added."""
-        return len(self.writes if access.writes else self.reads) <= _MAX_ACCESSES
-
-    def join(self, other: _State, key: Callable[[_Access], object] = id) -> _State:
-        """Either may have happened: itself, with the accesses of the other that it has none like by ``key``."""
-        known = set(map(key, self.reads + self.writes))
-        for access in other.reads + other.writes:
-            if key(access) not in known:
-                self.add(access)
-        self.acquired |= other.acquired
-        return self
-
-    def carried(self, entry: _State, loop: Loop) -> None:
-        """What was not there when an iteration of the loop began happened in an earlier iteration of it."""
-        known = set(map(id, entry.reads + entry.writes))
-        for accesses in (self.reads, self.writes):
-            accesses[:] = [
-                access if id(access) in known else access.at(access.time, loop) for access in accesses
-            ]
-
-    def left(self, loop: Loop) -> None:
-        """After the loop its iterations mean nothing."""
-        for accesses in (self.reads, self.writes):
-            accesses[:] = [access.at(access.time) if access.loop is loop else access for access in accesses]
-
-    def clear(self) -> None:
-        self.reads, self.writes, self.acquired = [], [], False
-
-
-# The accesses of a state by their identity, and what changed since.
-_Seen = list[tuple[tuple[int, ...], set[typed.Symbol]]]
-
-
-def _identity(access: _Access) -> tuple[int, ...]:
-    """Tells accesses apart, but not by when they were seen."""
+def _identity(access: _Access) -> _Identity:
+    """Equal for accesses that differ only in when they were seen."""
     return (
         *map(id, (access.pointer, access.statement, access.load, access.loop)),
         access.writes,
@@ -288,36 +237,85 @@ def _identity(access: _Access) -> tuple[int, ...]:
     )
 
 
-def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
-    """Whether an iteration that started in one state has left nothing that was not in it."""
-    if after.acquired and not entry.acquired:
-        return False
-    known: dict[tuple[int, ...], list[set[typed.Symbol]]] = {}
-    for identity, since in started:
-        known.setdefault(identity, []).append(since)
-    crowded = {False: len(entry.reads) > _MAX_ACCESSES, True: len(entry.writes) > _MAX_ACCESSES}
-    return all(
-        crowded[access.writes] or any(since <= older for older in known.get(identity, ()))
-        for access, (identity, since) in zip(after.reads + after.writes, ended, strict=True)
-    )
+@dataclasses.dataclass(slots=True)
+class _State:
+    """The accesses since the last barrier by their identity, and whether a lock was taken since."""
+
+    reads: dict[_Identity, _Access] = dataclasses.field(default_factory=dict)
+    writes: dict[_Identity, _Access] = dataclasses.field(default_factory=dict)
+    acquired: bool = False
+
+    @property
+    def all(self) -> list[_Access]:
+        return [*self.reads.values(), *self.writes.values()]
+
+    def covers(self, other: _State) -> bool:
+        """Whether all of the other state is in this one."""
+        same = other.reads.keys() <= self.reads.keys() and other.writes.keys() <= self.writes.keys()
+        return same and other.acquired <= self.acquired
+
+    def copy(self) -> _State:
+        return _State(dict(self.reads), dict(self.writes), self.acquired)
+
+    def add(self, access: _Access) -> None:
+        """One more access; if there are too many, one of any memory replaces them.
+
+        If it was seen before, the earlier time counts, after which more variables may have changed.
+        """
+        accesses, any_ = (self.writes, _ANY_WRITE) if access.writes else (self.reads, _ANY_READ)
+        identity = _identity(access)
+        if identity in accesses:
+            if access.time < accesses[identity].time:
+                accesses[identity] = access
+        elif access is any_ or len(accesses) > _MAX_ACCESSES:
+            accesses.clear()
+            accesses[_identity(any_)] = any_
+        elif _identity(any_) not in accesses:
+            accesses[identity] = access
+
+    def join(self, other: _State) -> _State:
+        """This state with the accesses of the other one, as either path may have been taken."""
+        for access in other.all:
+            self.add(access)
+        self.acquired |= other.acquired
+        return self
+
+    def carried(self, before: _State, loop: Loop, start: int) -> None:
+        """Date accesses that were not there before the loop back to its ``start``, in an earlier iteration."""
+        known = set(map(id, before.all))
+        self._replace(
+            [
+                access if id(access) in known else access.at(min(access.time, start), loop)
+                for access in self.all
+            ]
+        )
+
+    def left(self, loop: Loop) -> None:
+        """Drop the marks after the loop."""
+        self._replace([access.at(access.time) if access.loop is loop else access for access in self.all])
+
+    def _replace(self, accesses: list[_Access]) -> None:
+        self.reads, self.writes = {}, {}
+        for access in accesses:
+            self.add(access)
+
+    def clear(self) -> None:
+        self.reads, self.writes, self.acquired = {}, {}, False
 
 
 class _Order:
-    def __init__(self, kernel: typed.KernelDef, provenance: Provenance) -> None:
+    def __init__(self, kernel: typed.KernelDef, provenance: Provenance, portable: bool) -> None:
         self.provenance = provenance
-        self.owners = Owners(kernel)
+        self.owners = Owners(kernel, portable)
         self.keys = Keys()
         self.overlap = Overlap(kernel, self.keys)
-        self._values: dict[
-            typed.Symbol, typed.Expr
-        ] = {}  # what was assigned last, where every way here assigned that
+        self._values: dict[typed.Symbol, typed.Expr] = {}  # the last values, if the same on all paths
         self._visits = _MAX_VISITS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[typed.Symbol, int] = {}  # when a variable was assigned last
         self._pointers: Once[typed.Expr, _Pointer] = Once()
         self._effects: Once[typed.Statement, _Effects] = Once()
-        self._loop_effects: Once[Loop, _LoopEffects] = Once()
-        self._parts: Once[typed.Statement, typed.Body] = Once()  # every visit of a loop finds the same ones
+        self._parts: Once[typed.Statement, typed.Body] = Once()  # the same in every visit of a loop
 
     def body(self, body: typed.Body, state: _State) -> typed.Body:
         """The statements with their barriers; ``state`` becomes the one after them."""
@@ -376,18 +374,19 @@ class _Order:
                 return replace(statement, init=init, body=body, step=step)
             case typed.RangeLoop() | typed.While():
                 (body,) = self._loop(statement, (statement.body,), state)
-                return statement if body is statement.body else replace(statement, body=body)
+                return with_body(statement, body)
             case typed.DoWhile():
                 raise AssertionError("passes/lower/jumps.py leaves none")
             case _:
                 return statement
 
     def _loop(self, loop: Loop, parts: tuple[typed.Body, ...], state: _State) -> list[typed.Body]:
-        """The parts of an iteration with their barriers; ``state`` becomes the one after the loop.
+        """The parts of an iteration with their barriers; ``state`` becomes that after the loop.
 
-        An iteration starts in the state before the loop or after an iteration. Where a barrier goes depends on
-        that state, and with a barrier in another place another state is after the iteration: so the parts are
-        visited until nothing is after them that they did not start with.
+        An iteration starts in the state before the loop or in that after an iteration. Where a barrier goes depends
+        on that state, and the state after an iteration on its barriers: so the parts are visited until nothing is
+        after them that they did not start with. What was accessed before an iteration may have been so before any
+        assignment in the loop.
         """
         iteration = _one_iteration(loop)
         self.overlap.enter(loop, self._values)
@@ -395,77 +394,36 @@ class _Order:
         moving = assigned(iteration) | ({loop.symbol} if isinstance(loop, typed.RangeLoop) else set())
         condition = None if isinstance(loop, typed.RangeLoop) else loop.condition
         test = (typed.Evaluate(loop.span, condition),) if condition is not None else ()
-        before, entry = state.copy(), state.copy()
-        for visits_left in range(_MAX_VISITS_OF_A_LOOP, -1, -1):
-            if visits_left == 0 or self._visits <= 0:
-                visits_left = 0
-                entry = before.copy()
-                self._in_any_order(loop, entry)
-            if isinstance(loop, typed.RangeLoop):  # each iteration has another value of it
-                self._clock += 1
-                self._assigned[loop.symbol] = self._clock
-            started = self._seen(entry, moving)
+        before, entry, start = state.copy(), state.copy(), self._clock
+        self._clock += 1
+        self._assigned.update(dict.fromkeys(moving, self._clock))
+        while True:
+            last = self._visits <= 0
+            if last:
+                entry.add(_ANY_WRITE)
             after = entry.copy()
             result = [self.body(part, after) for part in parts]
             result[-1] += self.body(test, after)[:-1]  # the barrier before the test, if it needs one
             self._forget(iteration)
             carried = after.copy()
-            carried.carried(before, loop)
-            if visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving)):
+            carried.carried(before, loop, start)
+            if last or entry.covers(carried):
                 break
-            entry = before.copy().join(carried, _identity).join(entry, _identity)
+            entry.join(carried)
         state.reads, state.writes, state.acquired = after.reads, after.writes, after.acquired
         state.join(entry)
         state.left(loop)
         return result
 
-    def _seen(self, state: _State, moving: set[typed.Symbol]) -> _Seen:
-        """The accesses of a state, each with the variables of a loop that were assigned since."""
-        times = [(symbol, self._assigned.get(symbol, 0)) for symbol in moving]
-        since: dict[int, set[typed.Symbol]] = {}
-        seen: _Seen = []
-        for access in state.reads + state.writes:
-            if access.time not in since:
-                since[access.time] = {symbol for symbol, time in times if time > access.time}
-            seen.append((_identity(access), since[access.time]))
-        return seen
-
-    def _in_any_order(self, loop: Loop, state: _State) -> None:
-        """Let everything in a loop have happened, and every variable have changed after that."""
-        effects = self._loop_effects(self._loop_effects_of, loop)
-        for access in effects.accesses:
-            if state.has_room(access):
-                state.add(access.at(self._clock))
-        state.acquired |= effects.acquires
-        self._clock += 1
-        for symbol in effects.assigned:
-            self._assigned[symbol] = self._clock
-
-    def _loop_effects_of(self, loop: Loop) -> _LoopEffects:
-        """What all statements in a loop do."""
-        inner = statements(_one_iteration(loop))
-        effects = [self._effects(self._effects_of, statement) for statement in inner]
-        return _LoopEffects(
-            [access for effect in effects for access in effect.accesses],
-            any("cas" in effect.operations for effect in effects),
-            [
-                statement.symbol
-                for statement in inner
-                if isinstance(statement, typed.Declare | typed.Assign | typed.RangeLoop)
-            ],
-        )
-
     def _reason(self, operations: set[str], own: list[_Access], state: _State) -> str:
-        """Why a barrier goes before these accesses, for readers of the module; empty where none is needed."""
-        crowded = len(state.reads) + len(state.writes) > _MAX_ACCESSES
+        """The comment on the barrier before these accesses; empty if none is needed."""
         if state.acquired and ("cas" not in operations or any(access.load is not None for access in own)):
             return "nothing below begins before the lock is taken"
-        if crowded and (state.writes or any(access.writes for access in own)):
-            return "some of the many accesses above may meet those below"
-        if "xchg" in operations and not all(map(_by_first_thread, state.reads + state.writes)):
+        if "xchg" in operations and not all(map(_by_first_thread, state.all)):
             return "all above is done before the lock is released"
+        writes = list(state.writes.values())
         for access in own:
-            for earlier in state.writes + state.reads if access.writes else state.writes:
+            for earlier in (*writes, *state.reads.values()) if access.writes else writes:
                 if self._conflict(earlier, access):
                     return _meeting(earlier, access)
         return ""
@@ -480,19 +438,19 @@ class _Order:
             if self.keys.of(first.expr) == self.keys.of(second.expr):
                 if self._by_one_thread(earlier, later):
                     return False
-            elif self.overlap.apart(first.expr, second.expr):
+            elif self.overlap.disjoint(first.expr, second.expr):
                 return False
         return earlier.loop is None or not self._in_other_iterations(earlier.loop, earlier, later)
 
     def _in_other_iterations(self, loop: Loop, earlier: _Access, later: _Access) -> bool:
-        """Whether two accesses are apart because they belong to different iterations."""
+        """Whether two accesses are disjoint because they belong to different iterations."""
         if earlier.statement is None or later.statement is None:
             return False
         first, second = (earlier.pointer.expr, earlier.statement), (later.pointer.expr, later.statement)
-        return self.overlap.apart_in_iterations(loop, first, second)
+        return self.overlap.disjoint_in_iterations(loop, first, second)
 
     def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
-        """Whether the thread that meets an element first meets it again, through the identical pointers."""
+        """Whether the same thread makes both accesses to each element, through identical pointers."""
         if earlier.writes and later.writes and not earlier.atomic and not later.atomic:
             return True
         if not isinstance(later.pointer.expr.type, BlockType):
@@ -501,20 +459,17 @@ class _Order:
         return only or self.owners.one_each(later.pointer.expr)
 
     def _pointer(self, expr: typed.Expr) -> _Pointer:
-        """What is known of a pointer."""
+        """A pointer with its roots and variables."""
         return self._pointers(lambda expr: _Pointer(expr, self.provenance.roots(expr), names(expr)), expr)
 
     def _changed(self, pointer: _Pointer) -> int:
         """When a variable that the pointer reads was assigned last."""
-        if pointer.asked != self._clock:
-            pointer.asked = self._clock
-            pointer.changed = max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
-        return pointer.changed
+        return max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
 
     def _effects_of(self, statement: typed.Statement) -> _Effects:
-        """What a statement itself does."""
+        """The effects of a statement itself."""
         if not isinstance(statement, typed.Store) and _MEMORY.isdisjoint(inside(statement).kinds):
-            return _Effects(statement, (), set())
+            return _Effects((), set())
         accesses: list[_Access] = []
         operations: set[str] = set()
         for node in _own_nodes(statement):
@@ -531,12 +486,12 @@ class _Order:
         split = not isinstance(statement, typed.RangeLoop) and self._meets_itself(
             statement, accesses, written
         )
-        return _Effects(statement, (*accesses, *written), operations, split)
+        return _Effects((*accesses, *written), operations, split)
 
     def _meets_itself(
         self, statement: typed.Statement, accesses: list[_Access], stored: list[_Access]
     ) -> bool:
-        """Whether a barrier is needed between what a statement does first and what it does then."""
+        """Whether a barrier is needed between the accesses of one statement."""
         if not accesses or not (stored or any(access.atomic for access in accesses)):
             return False
         atomics = [access.at(self._clock) for access in accesses if access.atomic]
@@ -544,14 +499,14 @@ class _Order:
         stored = [access.at(self._clock) for access in stored]
         if atomics and loads and _locks(statement, {id(access.load) for access in loads}):
             return True
-        if len(loads) * len(atomics) > _MAX_ACCESSES * _MAX_ACCESSES:
-            return True
         pairs = (*product(loads, atomics + stored), *product(atomics, stored))
         return any(self._conflict(first, then) for first, then in pairs)
 
 
 def _meeting(earlier: _Access, later: _Access) -> str:
-    """Which two accesses meet: ``X is read above and written below``."""
+    """The two accesses in words: ``X is read above and written below``."""
+    if earlier.of_any:
+        return "some of the many accesses above may meet those below"
     where = "above" if earlier.loop is None else "by an earlier iteration"
     first, second = _memory(earlier), _memory(later)
     if first != second:
@@ -561,7 +516,7 @@ def _meeting(earlier: _Access, later: _Access) -> str:
 
 
 def _memory(access: _Access) -> str:
-    """What an access reaches, by the names of the parameters."""
+    """The names of the parameters that an access may reach."""
     names = sorted(root.name for root in access.pointer.roots or ())
     return " or ".join(names) or "memory"
 
@@ -571,17 +526,17 @@ def _done(access: _Access) -> str:
 
 
 def _one_iteration(loop: Loop) -> typed.Body:
-    """What each iteration of a loop runs, but for its condition."""
+    """The statements of an iteration without the condition."""
     return loop.body + loop.step if isinstance(loop, typed.For) else loop.body
 
 
 def _by_first_thread(access: _Access) -> bool:
-    """Whether an access is made by the thread that makes all scalar atomics: in the order of the text."""
+    """Whether the thread that executes all scalar atomics, in program order, makes an access."""
     return access.atomic and not isinstance(access.pointer.expr.type, BlockType)
 
 
 def _locks(statement: typed.Statement, loads: set[int]) -> bool:
-    """Whether a statement releases a lock, or takes one, beside some of what it loads."""
+    """Whether a statement releases a lock, or takes one, and also loads something."""
     nodes = list(_own_nodes(statement))
     atomics = [node for node in nodes if isinstance(node, typed.Atomic)]
     if any(atomic.operation == "xchg" for atomic in atomics):
@@ -592,7 +547,7 @@ def _locks(statement: typed.Statement, loads: set[int]) -> bool:
 
 
 def _own_nodes(statement: typed.Statement) -> Iterator[typed.Expr]:
-    """Every expression node of a statement itself, not of the blocks inside it."""
+    """Every expression node of a statement itself, without the blocks inside it."""
     for expr in expressions((statement,), deep=False):
         yield from walk(expr)
 

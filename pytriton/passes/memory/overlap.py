@@ -1,18 +1,17 @@
 """Do two accesses of a program reach a common element? ``Y + r`` and ``Y + T + r`` with ``r = 0 ... T`` do not.
 
-A pointer is taken apart into an affine expression (analysis/affine.py) of what is the same for every element; its
-ranges are an interval. Two pointers with the same symbols reach stretches of memory that lie as far apart as their
-intervals say. That is asked
+A pointer becomes an affine expression (analysis/affine.py) of scalars, its ranges an interval. The distance of the
+memory of two pointers with the same symbols is that of their intervals. This decides
 
-- of two accesses between which no variable changed: ``apart``;
-- of two iterations of a loop: ``apart_in_iterations``. Then one symbol is the number of the iteration, whose
-  coefficient says how far an iteration moves the pointer: by the variable of a ``range`` loop, or by variables that
-  each iteration advances once by a number. ``Y + m + r`` does not meet itself where m steps by T.
+- two accesses between which no variable changed: ``disjoint``;
+- two accesses in different iterations of a loop: ``disjoint_in_iterations``. One symbol is then the number of the
+  iteration, and its coefficient how far an iteration moves the pointer: by the variable of a ``range`` loop, or by
+  variables that each iteration advances once by a constant. With m in steps of T, ``Y + m + r`` is disjoint.
 
-Masks do not matter.
+Masks are ignored.
 
-C's integers wrap, and so may what is computed in 32 bits. All of it stays exact modulo 2**32, so nothing can meet
-while the whole walk is shorter than that; and where only pointers move, nothing wraps at all.
+C's integers wrap, and so may what is computed in 32 bits. All of it is exact modulo 2**32, so accesses are disjoint
+as long as the loop moves by less than that in all; and if only pointers move, nothing wraps.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ Loop = typed.RangeLoop | typed.For | typed.While
 
 _WRAP = 2**32
 _ITERATION = "the number of the iteration"  # a symbol
-_MAX_ADDENDS = 32  # of a pointer that is looked through for rows
-_MAX_STEP = 2**29  # elements; a pointer that moves by less cannot overflow 64 bits
+_MAX_ADDENDS = 32  # terms of a pointer that is searched for strided rows
+_MAX_STEP = 2**29  # elements; a pointer that moves by less per iteration cannot overflow 64 bits
 
 
 class _Iteration:
-    """What one iteration of a loop does to its variables."""
+    """The assignments of one iteration of a loop."""
 
     def __init__(self, loop: Loop, initial: Mapping[typed.Symbol, typed.Expr]) -> None:
         self.loop = loop
@@ -53,7 +52,7 @@ class _Iteration:
         self.sums: dict[typed.Symbol, Affine | None] = {}  # of variables set once, after that
         self.pointers: dict[
             int, tuple[typed.Expr, Affine | None]
-        ] = {}  # each is held, so that its id is its own
+        ] = {}  # by id, which stays unique as the key is kept
         self.position: dict[int, int] = {}  # in the body, of each statement in it, by its id
         count: dict[typed.Symbol, int] = {}
         outermost: dict[typed.Symbol, int] = {}
@@ -84,12 +83,12 @@ class _Iteration:
 
     @property
     def step(self) -> int | None:
-        """By how much an iteration advances the variable of a ``range``, if that is a number."""
+        """The step of a ``range``, if constant."""
         step = constant(self.loop.step) if isinstance(self.loop, typed.RangeLoop) else None
         return step if isinstance(step, int) else None
 
     def max_iterations(self) -> int | None:
-        """The most iterations that may follow the first one; None if nothing is known."""
+        """The maximum number of iterations after the first; None if unknown."""
         loop = self.loop
         if not isinstance(loop, typed.RangeLoop) or not self.step:
             return None
@@ -102,7 +101,7 @@ class _Iteration:
 
 @record
 class _Place:
-    """Where an expression stands: in the statement of the loop's body at that position."""
+    """The position in the loop's body of the statement that contains an expression."""
 
     iteration: _Iteration
     position: int
@@ -116,7 +115,7 @@ class Overlap:
         self._keys = keys
         self._initial: dict[
             int, tuple[Loop, dict[typed.Symbol, typed.Expr]]
-        ] = {}  # each is held, so that its id is its own
+        ] = {}  # by id, which stays unique as the key is kept
         self._iterations: dict[int, _Iteration] = {}
         self._blocks: dict[typed.Symbol, Affine | None] = {}
         self._sums: Once[typed.Expr, Affine | None] = Once()
@@ -131,8 +130,8 @@ class Overlap:
 
     # ---------------------------------------------------------------- at one time
 
-    def apart(self, first: typed.Expr, second: typed.Expr) -> bool:
-        """Whether two pointers reach no common element, variables meaning the same in both."""
+    def disjoint(self, first: typed.Expr, second: typed.Expr) -> bool:
+        """Whether two pointers reach no common element, with the same values of variables in both."""
         if element_of(first.type) != element_of(second.type):
             return False
         left, right = self._sums(self._now, first), self._sums(self._now, second)
@@ -143,7 +142,7 @@ class Overlap:
         return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
 
     def _now(self, pointer: typed.Expr) -> Affine | None:
-        """The sum of a pointer with whatever its variables hold, worked out once."""
+        """The sum of a pointer, with current values of variables."""
         return None if _subtracts(pointer) else affine_of_element(pointer, self._leaf_now)
 
     def _leaf_now(self, expr: typed.Expr) -> Affine | None:
@@ -155,12 +154,12 @@ class Overlap:
     # ---------------------------------------------------------------- in two iterations
 
     def enter(self, loop: Loop, initial: Mapping[typed.Symbol, typed.Expr]) -> None:
-        """Learn of a loop; ``initial`` has values of variables where the loop begins."""
+        """Register a loop; ``initial`` has values of variables where it begins."""
         if id(loop) not in self._initial:
             moving = inside(loop).sets & initial.keys()
             self._initial[id(loop)] = loop, {variable: initial[variable] for variable in moving}
 
-    def apart_in_iterations(
+    def disjoint_in_iterations(
         self,
         loop: Loop,
         first: tuple[typed.Expr, typed.Statement],
@@ -177,7 +176,7 @@ class Overlap:
             return False
         low, high, step = left.low - right.high, left.high - right.low, abs(left.terms.get(_ITERATION, 0))
         reach, iterations = max(high, -low), iteration.max_iterations()
-        # Either an iteration moves by more than they are long, or all together by less than they are apart.
+        # Either one iteration moves by more than their length, or all together by less than their distance.
         farthest = None if iterations is None else step * iterations
         if step <= reach and (farthest is None or (-farthest <= high and low <= farthest)):
             return False
@@ -196,16 +195,16 @@ class Overlap:
         return iteration.pointers[id(pointer)][1]
 
     def _pointer(self, pointer: typed.Expr, place: _Place) -> Affine | None:
-        """The sum of a pointer, with ``x / L * C * L + x % L`` in it taken for x: both grow with x alone."""
+        """The sum of a pointer; for strided rows, ``x / L * C * L + x % L``, that of x."""
         addends = list(islice(self._addends(pointer, place), _MAX_ADDENDS))
         for remainder, there in addends if len(addends) < _MAX_ADDENDS else ():
-            stretched = self._stretched(remainder, there, addends)
-            if stretched is not None:
-                return stretched
+            rows = self._strided_rows(remainder, there, addends)
+            if rows is not None:
+                return rows
         return self._sum(pointer, place)
 
     def _sum(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
-        """``place``: where in the loop; None: before it, where every variable is set once."""
+        """``place``: where in the loop; None: before it, where only variables that are set once have values."""
         return affine_of_element(expr, lambda part: self._leaf(part, place))
 
     def _leaf(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
@@ -220,7 +219,7 @@ class Overlap:
         return self._block(expr.symbol) if isinstance(expr.type, BlockType) else self._uniform(expr, place)
 
     def _uniform(self, expr: typed.Expr, place: _Place | None) -> Affine | None:
-        """A scalar that is the same in every iteration, as one symbol."""
+        """A scalar that is the same in every iteration, as a symbol."""
         if isinstance(expr.type, BlockType) or has_memory(expr):
             return None
         used = names(expr)
@@ -229,7 +228,7 @@ class Overlap:
         return Affine.symbol(self._keys.of(expr))
 
     def _moving(self, variable: typed.Symbol, step: int) -> Affine:
-        """A variable that each iteration advances, where an iteration begins."""
+        """A variable that each iteration advances, at the start of the iteration."""
         return Affine.symbol(("start", variable)).plus(Affine.symbol(_ITERATION), step)
 
     def _changed(self, variable: typed.Symbol, place: _Place) -> Affine | None:
@@ -237,7 +236,7 @@ class Overlap:
         iteration = place.iteration
         if variable in iteration.values:
             position, value = iteration.values[variable]
-            # What the iteration before has left, which this one may show.
+            # Here it still has its value from the previous iteration.
             if position >= place.position:
                 return None
             if variable not in iteration.sums:
@@ -259,16 +258,16 @@ class Overlap:
         return self._moving(variable, step).plus(interval).plus(moved)
 
     def _block(self, variable: typed.Symbol) -> Affine | None:
-        """A block that the loop leaves alone, if it is set once."""
+        """A block that the loop does not set, if it is set once."""
         if variable not in self._blocks:
             value = self._once.get(variable)
             self._blocks[variable] = None if value is None else self._sum(value, None)
         return self._blocks[variable]
 
-    # ---------------------------------------------------------------- rows that are stretched
+    # ---------------------------------------------------------------- strided rows
 
     def _addends(self, expr: typed.Expr, place: _Place) -> Iterator[tuple[typed.Expr, _Place]]:
-        """What a sum adds up, each with its place."""
+        """The terms of a sum, each with its place."""
         match expr:
             case typed.Binary(operator="+", left=left, right=right) if _is_64_bits(expr):
                 yield from self._addends(left, place)
@@ -285,13 +284,13 @@ class Overlap:
             case _:
                 yield expr, place
 
-    def _stretched(
+    def _strided_rows(
         self, remainder: typed.Expr, place: _Place, addends: list[tuple[typed.Expr, _Place]]
     ) -> Affine | None:
-        """The sum of x where ``remainder`` is ``x % L``, and of the other addends where these are uniform.
+        """The sum of x, where ``remainder`` is ``x % L``, and of the other addends if these are uniform.
 
-        ``x / L * C * L + x % L`` is ``x + (C - 1) * (x / L * L)``, which grows with x for every C from 1 on,
-        and fits into a long for every int x and C.
+        ``x / L * C * L + x % L`` is ``x + (C - 1) * (x / L * L)``, which is monotonic in x for every C of at least
+        1 and fits in a long for every int x and C.
         """
         if not isinstance(remainder, typed.Binary) or remainder.operator != "%":
             return None
@@ -345,7 +344,7 @@ class Overlap:
 
 
 def _subtracts(pointer: typed.Expr) -> bool:
-    """Whether a block is subtracted in a pointer: such ones get a barrier though they could be compared, too."""
+    """Whether a pointer subtracts a block; these are not compared."""
     return any(
         isinstance(node, typed.Unary | typed.Binary)
         and node.operator == "-"
@@ -360,7 +359,7 @@ def _is_fixed(total: Affine) -> bool:
 
 
 def _factors(expr: typed.Expr) -> Iterator[typed.Expr]:
-    """What a product in 64 bits multiplies, without conversions from int."""
+    """The factors of a product in 64 bits, without conversions from int."""
     match expr:
         case typed.Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:
             yield from _factors(left)
@@ -374,6 +373,6 @@ def _factors(expr: typed.Expr) -> Iterator[typed.Expr]:
 
 
 def _is_64_bits(expr: typed.Binary) -> bool:
-    """Whether a sum is made in 64 bits."""
+    """Whether a sum is computed in 64 bits."""
     element = element_of(expr.type)
     return isinstance(element, PointerType) or element == LONG

@@ -1,10 +1,9 @@
 """Which memory a pointer reaches: the parameters that it was computed from.
 
 Arithmetic, casts, selections and variables are followed to a fixed point; a pointer that was itself loaded
-from memory, or made from a number, may reach anything. On this stands the question whether a load and a store
-may touch the same bytes, which is asked in whatever order statements are moved to. ``reads`` and ``writes`` are
-read in program order: after ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any
-iteration leaves in it.
+from memory, or made from a number, may reach anything. ``roots`` is independent of the order of statements, as
+passes move these. ``reads`` and ``writes`` are found in program order: after ``p = X; p = Y;`` the variable reaches
+``Y``, and in a loop all that any iteration assigns to it.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from pytriton.lang.tree.walk import (
     expressions,
     has_memory,
     inside,
-    kinds_in,
     set_bases,
     statements,
     walk,
 )
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import assignments, nodes, orders_memory
+from pytriton.passes.analysis.queries import assignments, orders_memory
 
 Roots = frozenset[typed.Symbol] | None  # None: anything
 _LOADS = frozenset((typed.Load, typed.Atomic))
@@ -45,7 +43,7 @@ class Provenance:
 
     @cached_property
     def accesses(self) -> list[tuple[Access, Roots]]:
-        """Every access in program order, with the parameters that its pointer may point into there."""
+        """Every access in program order, with the roots of its pointer at that place."""
         return list(_accesses(self._body, _parameters(self._parameters)))
 
     @property
@@ -60,7 +58,7 @@ class Provenance:
 
     @property
     def writes_elsewhere(self) -> bool:
-        """Whether memory is written that no parameter points to."""
+        """Whether memory is written through pointers of unknown roots."""
         return any(roots is None and not isinstance(access, typed.Load) for access, roots in self.accesses)
 
     def roots(self, pointer: typed.Expr) -> Roots:
@@ -83,25 +81,6 @@ class Provenance:
                 return True
         return orders_memory(body)
 
-    def all_apart(self, most: int) -> bool:
-        """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
-        reaches.
-        """
-        blocks = [block for statement in self._body for block in bodies(statement)]
-        inner = [statement for block in blocks for statement in block]
-        if any(isinstance(statement, typed.Store) or bodies(statement) for statement in inner):
-            return False
-        stored = [statement.pointer for statement in self._body if isinstance(statement, typed.Store)]
-        pointers = stored + [load.pointer for load in nodes(self._body, typed.Load)]
-        if typed.Atomic in kinds_in(self._body) or len(pointers) > most:
-            return False
-        roots = list(map(self.roots, pointers))
-        return not any(
-            may_meet(first, second)
-            for position, first in enumerate(roots[: len(stored)])
-            for second in roots[position + 1 :]
-        )
-
     def _named(self, several: Iterable[Roots]) -> tuple[str, ...]:
         reached = _join(*several)
         pointers = self._roots if reached is None else reached
@@ -112,7 +91,7 @@ Access = typed.Load | typed.Atomic | typed.Store
 
 
 def _accesses(body: typed.Body, known: dict[typed.Symbol, Roots]) -> Iterator[tuple[Access, Roots]]:
-    """The accesses in program order; ``known``, what each variable reaches, becomes what holds after the body."""
+    """The accesses in program order; ``known``, the roots of variables, becomes that after the body."""
     for statement in body:
         inner = bodies(statement)
         is_loop = bool(inner) and not isinstance(statement, typed.If)
@@ -143,7 +122,7 @@ def _parameters(parameters: tuple[typed.Symbol, ...]) -> dict[typed.Symbol, Root
 
 
 def _settle(assignments: list[tuple[typed.Symbol, typed.Expr]], known: dict[typed.Symbol, Roots]) -> None:
-    """Join what the assignments give, in whatever order and however often they are made."""
+    """The fixed point of the assignments in any order."""
     changed = True
     while changed:
         changed = False
@@ -161,7 +140,7 @@ def _roots(pointer: typed.Expr, known: dict[typed.Symbol, Roots]) -> Roots:
 
 
 def _bases(pointer: typed.Expr) -> Roots:
-    """The variables that a pointer is computed from, kept with it."""
+    """The variables that a pointer is computed from, cached in the node."""
     try:
         return pointer.bases
     except AttributeError:
@@ -210,22 +189,22 @@ def _pointers_set(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
 
 
 # ---------------------------------------------------------------- qualifiers
-# ``__readonly``, ``const`` and ``__writeonly``: what the author believed, held against what the kernel does.
+# ``__readonly``, ``const`` and ``__writeonly``, compared with the accesses of the kernel.
 #
-# Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from the loads and
-# stores. A word that is false draws a warning (docs/language.md, Kernels and parameters).
+# Real kernels are often wrong here, so nothing relies on these qualifiers: ``reads`` and ``writes`` come from the
+# loads and stores. A false qualifier causes a warning (docs/language.md, Kernels and parameters).
 
 
 def check_qualifiers(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel as it is. Warns (TC327) of each parameter whose word is false, where that shows first."""
-    believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
-    if not believed:
+    """The kernel unchanged. Warns (TC327) at the first access that contradicts the qualifier of a parameter."""
+    qualified = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
+    if not qualified:
         return kernel
     for access, roots in Provenance(kernel).accesses:
         root = next(iter(roots)) if roots is not None and len(roots) == 1 else None
         stores = not isinstance(access, typed.Load)
-        if root in believed and (_not_written(root) if stores else root.writeonly):
-            believed.discard(root)
+        if root in qualified and (_not_written(root) if stores else root.writeonly):
+            qualified.discard(root)
             _warn(root, access, context.report, stores=stores)
     return kernel
 

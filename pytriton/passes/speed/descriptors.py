@@ -1,7 +1,7 @@
-"""Blocks of pointers -> tiles through tensor descriptors (Hopper's TMA): a point that tuning may add by itself.
+"""Blocks of pointers -> tiles through tensor descriptors (Hopper's TMA): a variant that tuning may add.
 
-Input: a kernel after all other passes. Output: the same with those loads replaced that can be; where there is none,
-the same object. With
+Input: a kernel after all other passes. Output: the kernel with loads replaced where possible; without any, the same
+object. With
 
     pa = A + rk[None, :] + rm[:, None] * lda
     for k in range(0, K, TK):
@@ -16,23 +16,23 @@ each iteration loads a tile whose corner is known: row ``pm * TM``, column ``k``
 
 reads the same elements. One thread fetches a whole tile, and no register holds an address. Where the right operand
 of a product is contiguous along the axis that is summed over (``a @ ^b``, ``^a @ ^b``), that is faster on a Hopper
-GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
+GPU; with a plain ``b`` pointers are faster. ``Described.feeds`` marks the former.
 
-What is proved here: an iteration adds to the pointers what it adds to the loop's variable, which counts up from 0;
-nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
-own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
-before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/device.py asks it
-each time. That also makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text
-without bounds reads on. They are the largest there are, and no tile of a launch that passes reaches them.
+Proven here: an iteration adds to the pointers what it adds to the loop's variable, which counts up from 0; nothing
+else moves them; no statement of the kernel may write what they reach (tiles are read through the async proxy, which
+stores and barriers do not order); tiles begin at sums of program ids times constants, so never before the base. The
+conditions on a launch are in a ``Described``, which runtime/launch/device.py checks each time. They also make the
+extents correct: a descriptor needs extents, and gives 0 beyond them, while the kernel, without bounds, reads on.
+The extents are the maximum, which no tile of a launch under these conditions reaches.
 
 Gain: ``a @ ^b`` on an H200 with Triton 3.6, 572, 598 and 626 TFLOP/s at 2048, 4096 and 8192 for 532, 547 and 517
-with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tuning sets for its best few points
+with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tuning sets for its best few configs
 (runtime/sweep/sweep.py). Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 
 from pytriton.frozen import node, replace
 from pytriton.lang.tree import typed
@@ -49,26 +49,17 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import (
-    assigned_once,
-    bodies,
-    kinds_in,
-    map_bodies,
-    map_expressions,
-    map_statements,
-    names,
-    reads,
-)
+from pytriton.lang.tree.walk import assigned_once, map_bodies, map_expressions, map_statements, reads
 from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context, Described
 from pytriton.passes.analysis.liveness import remove, remove_unread
-from pytriton.passes.analysis.pointers import TilePointers, terms, with_loads
-from pytriton.passes.analysis.queries import counting, nodes
+from pytriton.passes.analysis.pointers import Moved, TilePointers, terms, with_loads
+from pytriton.passes.analysis.queries import nodes, with_body
 from pytriton.passes.memory.provenance import Provenance
 
 _MAX_TILE = 256  # elements that one copy takes along an axis
 _MAX_BYTES_OF_FAST_OPERANDS = 2  # bytes of an element that tensor cores multiply as it is
-_ALIGNMENT = 16  # what a row, its start and the distance of rows are multiples of
+_ALIGNMENT = 16  # bytes; of a row, its start and the distance of rows
 _ELEMENT = "the number of an element in a range"  # a symbol
 _ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
 _COMMENT = (
@@ -78,18 +69,24 @@ _COMMENT = (
 
 @node
 class _Tiling:
-    """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
+    """A block of pointers that can be tiles, where these begin, and the conditions on a launch."""
 
-    loop: typed.RangeLoop
-    pointers: typed.Declare
-    base: typed.Symbol
+    moved: Moved
     stride: typed.Symbol
     corner: tuple[typed.Expr, typed.Expr]
     described: Described
 
+    @property
+    def pointers(self) -> typed.Symbol:
+        return self.moved.pointers.symbol
+
+    @property
+    def base(self) -> typed.Symbol:
+        return self.moved.tile.base
+
 
 def descriptors(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with tiles where it can have them, if they are asked for; the traits hold what they need."""
+    """The kernel with tiles where possible, if requested; the traits record the conditions on a launch."""
     if not context.settings.descriptors:
         return kernel
     tilings = _tilings(kernel, Provenance(kernel))
@@ -99,23 +96,18 @@ def descriptors(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 def _tilings(kernel: typed.KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     """Every block of pointers of the kernel that can be tiles."""
-    if typed.Dot not in kinds_in(kernel.body):
-        return ()
     search = _Search(kernel)
     tilings = [
         tiling
-        for tiling in search.look(kernel.body, {})
-        if not provenance.writes_to(
-            kernel.body, typed.Name(tiling.pointers.span, tiling.base.type, tiling.base)
-        )
+        for tiling in filter(None, map(search.tiling, search.pointers.moved()))
+        if not provenance.writes_to(kernel.body, typed.Name(kernel.span, tiling.base.type, tiling.base))
     ]
-    every = {tiling.pointers.symbol for tiling in tilings}
-    feeding = {
-        symbol for tiling in tilings for pair in _operands(tiling.loop) for symbol in pair if every >= pair
-    }
+    every = {tiling.pointers for tiling in tilings}
+    pairs = [pair for tiling in tilings for pair in _operands(tiling.moved.loop) if every >= pair]
+    feeding = set().union(*pairs)
     return tuple(
         replace(tiling, described=tiling.described._replace(feeds=True))
-        if tiling.pointers.symbol in feeding and _bytes(tiling.base.type) <= _MAX_BYTES_OF_FAST_OPERANDS
+        if tiling.pointers in feeding and _bytes(tiling.base.type) <= _MAX_BYTES_OF_FAST_OPERANDS
         else tiling
         for tiling in tilings
     )
@@ -123,7 +115,7 @@ def _tilings(kernel: typed.KernelDef, provenance: Provenance) -> tuple[_Tiling, 
 
 def _with_tiles(kernel: typed.KernelDef, tilings: tuple[_Tiling, ...]) -> typed.KernelDef:
     """The kernel with tiles for these blocks of pointers."""
-    tiles_of = {tiling.pointers.symbol: _Tiles(tiling, first=tiling is tilings[0]) for tiling in tilings}
+    tiles_of = {tiling.pointers: _Tiles(tiling, first=tiling is tilings[0]) for tiling in tilings}
 
     def changed(statement: typed.Statement) -> typed.Body:
         if isinstance(statement, typed.Declare) and statement.symbol in tiles_of:
@@ -133,7 +125,7 @@ def _with_tiles(kernel: typed.KernelDef, tilings: tuple[_Tiling, ...]) -> typed.
                 symbol: tiles.load for symbol, tiles in tiles_of.items() if tiles.counter is statement.symbol
             }
             body = map_expressions(statement.body, lambda expr: with_loads(expr, loads))
-            return (statement if body is statement.body else replace(statement, body=body),)
+            return (with_body(statement, body),)
         return (statement,)
 
     body = map_statements(kernel.body, changed)
@@ -148,16 +140,16 @@ def _sets(statement: typed.Statement, symbols: Set[typed.Symbol]) -> bool:
 
 
 class _Tiles:
-    """What a tiling becomes: the declaration of a descriptor, and a load through it."""
+    """The declaration of a descriptor for a tiling, and a load through it."""
 
     def __init__(self, tiling: _Tiling, first: bool) -> None:
-        pointers, base, stride = tiling.pointers, tiling.base, tiling.stride
+        pointers, base, stride = tiling.moved.pointers, tiling.base, tiling.stride
         span, type_ = pointers.span, pointers.symbol.type
         symbol = typed.Symbol(f"tiles_{base.name.lower()}", type_, span)
         above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
         given = typed.Name(span, base.type, base), typed.Name(span, stride.type, stride)
         descriptor = typed.Call(span, type_, "descriptor", given)
-        self.counter = tiling.loop.symbol
+        self.counter = tiling.moved.loop.symbol
         self.declaration = typed.Declare(
             span, symbol, descriptor, typed.Comments(above, pointers.comments.beside)
         )
@@ -171,20 +163,22 @@ class _Tiles:
 
 
 def _operands(loop: typed.RangeLoop) -> Iterator[frozenset[typed.Symbol]]:
-    """The pointers after both operands of each product whose right one is contiguous along the sum."""
+    """The pointers of both operands of each product whose right one is contiguous along the sum."""
     values = {
         statement.symbol: statement.value
         for statement in assigned_once(loop.body)
         if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
     }
     for dot in nodes(loop.body, typed.Dot):
-        match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
+        match _loaded_through(dot.left, dict(values)), _loaded_through(dot.right, dict(values)):
             case (left, _), (right, 0):
                 yield frozenset((left, right))
 
 
-def _behind(expr: typed.Expr, values: dict[typed.Symbol, typed.Expr]) -> tuple[typed.Symbol, int] | None:
-    """The pointers that an operand was loaded through, and along which axis of it these are contiguous."""
+def _loaded_through(
+    expr: typed.Expr, values: dict[typed.Symbol, typed.Expr]
+) -> tuple[typed.Symbol, int] | None:
+    """The pointers that an operand was loaded through, and the axis along which these are contiguous."""
     axis = 1
     while True:
         match expr:
@@ -199,87 +193,32 @@ def _behind(expr: typed.Expr, values: dict[typed.Symbol, typed.Expr]) -> tuple[t
 
 
 class _Search:
-    """Looks for blocks of pointers that can be tiles."""
+    """Finds blocks of pointers that can be tiles."""
 
     def __init__(self, kernel: typed.KernelDef) -> None:
-        once = assigned_once(kernel.body)
+        self.pointers = TilePointers(kernel)
         self._places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
-        self._pointers = TilePointers(kernel)
-        self._counters = {loop.symbol for loop in once if isinstance(loop, typed.RangeLoop)}
-
-    def look(self, body: typed.Body, declared: dict[typed.Symbol, typed.Declare]) -> Iterator[_Tiling]:
-        """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
-        declared = dict(declared)
-        for statement in body:
-            match statement:
-                case typed.Declare(symbol=symbol) if isinstance(element_of(symbol.type), PointerType):
-                    declared[symbol] = statement
-                case typed.If(then=then, otherwise=otherwise):
-                    yield from self.look(then, declared)
-                    yield from self.look(otherwise, declared)
-                case typed.RangeLoop():
-                    yield from self._loop(statement, declared)
-                    yield from self.look(statement.body, {})
-                case _:
-                    for inner in bodies(statement):
-                        yield from self.look(inner, {})
-
-    def _loop(
-        self, loop: typed.RangeLoop, declared: Mapping[typed.Symbol, typed.Declare]
-    ) -> Iterator[_Tiling]:
-        counts = counting(loop)
-        if counts is None or typed.Dot not in kinds_in(loop.body) or loop.symbol not in self._counters:
-            return
-        step, bound = counts
-        stop = self._stop(bound) if step > 0 else None
-        for place, statement in enumerate(loop.body):
-            if stop is None or not isinstance(statement, typed.Assign) or statement.symbol not in declared:
-                continue
-            if not self._is_loaded(statement.symbol, loop.body, place):
-                continue
-            if (
-                tiling := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
-            ) is not None:
-                yield tiling
 
     def _stop(self, expr: typed.Expr) -> tuple[int, int] | None:
-        """The end of a loop, if a launcher can know it: the position of a parameter, or -1 and a number."""
+        """The end of a loop, if it is a parameter (its position) or a number (-1 and the number)."""
         value = constant(expr)
         if isinstance(value, int):
             return -1, value
-        known = isinstance(expr, typed.Name) and expr.symbol in self._pointers.fixed
+        known = isinstance(expr, typed.Name) and expr.symbol in self.pointers.fixed
         return (self._places[expr.symbol], 0) if known else None  # type: ignore[union-attr]
 
-    def _is_loaded(self, symbol: typed.Symbol, body: typed.Body, place: int) -> bool:
-        """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
-        if self._pointers.assignments[symbol] != 2:
-            return False
-        before, after = (
-            [load for load in nodes(part, typed.Load) if symbol in names(load.pointer)]
-            for part in (body[:place], body[place + 1 :])
-        )
-        plain = [node for node in before if isinstance(node.pointer, typed.Name) and node.mask is None]
-        return bool(before) and len(plain) == len(before) and not after
-
-    def _tiling(
-        self,
-        loop: typed.RangeLoop,
-        pointers: typed.Declare,
-        moved: typed.Expr,
-        step: int,
-        stop: tuple[int, int],
-    ) -> _Tiling | None:
-        tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
-        shape = shape_of(pointers.symbol.type)
-        if tile is None or max(shape) > _MAX_TILE:
+    def tiling(self, moved: Moved) -> _Tiling | None:
+        """A block of pointers as a tiling; None where it cannot be one."""
+        loop, step, tile, along = moved.loop, moved.step, moved.tile, moved.along
+        stop, shape = self._stop(moved.bound), shape_of(moved.pointers.symbol.type)
+        if stop is None or step < 0 or max(shape) > _MAX_TILE or any(load.mask for load in moved.loads):
             return None
         stride, rows, columns = tile.rows.stride, tile.rows.indices, tile.columns.indices
         if stride is None or tile.columns.stride is not None:
             return None
         row_edge, column_edge = self._edge(rows), self._edge(columns)
-        along = self._pointers.moved_along(tile, pointers.symbol, moved, step)
         width = _bytes(tile.base.type)
-        if row_edge is None or column_edge is None or along is None or not width:
+        if row_edge is None or column_edge is None or not width:
             return None
         (row_ids, row, row_start), (column_ids, column, column_start) = row_edge, column_edge
         starts = [*column_ids, column, shape[1], step * along]
@@ -298,10 +237,10 @@ class _Search:
             column_ids=column_ids,
             last_column=column + shape[1] - 1 - sum(column_ids),
         )
-        return _Tiling(loop, pointers, tile.base, stride, corner, described)
+        return _Tiling(moved, stride, corner, described)
 
     def _edge(self, indices: typed.Expr) -> tuple[tuple[int, int, int], int, typed.Expr] | None:
-        """Where a tile lies at first: each program id so many times, plus a number; and as an expression."""
+        """The first place of a tile: the factors of program ids, a constant, and both as an expression."""
         total = affine_of(self._value(indices), self._tile_term)
         if total is None or total.terms.get(_ELEMENT) != 1 or _element(indices) != INT:
             return None
@@ -319,20 +258,20 @@ class _Search:
         return (x, y, z), total.low, begin or typed.Literal(indices.span, INT, 0)
 
     def _value(self, expr: typed.Expr) -> typed.Expr:
-        """The expression, or what the variable is that it names."""
-        while isinstance(expr, typed.Name) and expr.symbol in self._pointers.values:
-            expr = self._pointers.values[expr.symbol]
+        """The expression, or the value of the variable that it names."""
+        while isinstance(expr, typed.Name) and expr.symbol in self.pointers.values:
+            expr = self.pointers.values[expr.symbol]
         return expr
 
     def _tile_term(self, expr: typed.Expr) -> Affine | None:
-        """Program ids, each named by its axis, and a range: the only terms of where a tile lies."""
+        """Program ids, each a symbol by its axis, and a range: the only terms of the place of a tile."""
         match expr:
             case typed.Call(function="program_id", arguments=(axis,)):
                 return Affine.symbol(integer(axis))
             case typed.Range(start=start):
                 return Affine.symbol(_ELEMENT).plus(Affine.constant(integer(start)))
-            case typed.Name(symbol=variable) if variable in self._pointers.values:
-                return affine_of(self._pointers.values[variable], self._tile_term)
+            case typed.Name(symbol=variable) if variable in self.pointers.values:
+                return affine_of(self.pointers.values[variable], self._tile_term)
         return None
 
 
@@ -341,6 +280,6 @@ def _element(expr: typed.Expr) -> object:
 
 
 def _bytes(type_: object) -> int:
-    """The bytes of what is pointed to, if tiles can consist of it; else 0."""
+    """The bytes of an element that is pointed to, if tiles support it; else 0."""
     element = type_.element if isinstance(type_, PointerType) else None
     return element.bits // 8 if isinstance(element, ScalarType) and element in _ELEMENTS else 0

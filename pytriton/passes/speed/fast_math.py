@@ -1,8 +1,8 @@
-"""What ``fast_math=True`` allows: the same formulas, rounded otherwise than the text says, for less work.
+"""What ``fast_math=True`` allows: the same formulas with other roundings, for less work.
 
 ``exp(a - b)`` as one fused multiply-add in front of ``exp2``, where ``b`` is the same for a row of ``a``, and any
-other ``exp`` as ``exp2``, which takes results below 2^-126 for 0. Where a loop subtracts a variable like that, the
-largest score so far as a rule, the variable is kept in units of log2(e):
+other ``exp`` as ``exp2``, which flushes results below 2^-126 to 0. If a loop subtracts such a variable, typically
+the largest score so far, the variable is kept in units of log2(e):
 
     scale_log2 = scale * 1.4426950408889634
     ...
@@ -10,20 +10,20 @@ largest score so far as a rule, the variable is kept in units of log2(e):
         alpha = tl.exp2(m - m_new)
         p = tl.exp2(s * scale_log2 - m_new[:, None])
 
-A positive scale out of a ``[max]``. Scores are scaled, masked with infinities, and then only looked at for the
-largest in each row and in exponentials. The largest is as well scaled afterwards, so the scale moves on into that
-multiply-add. A scale that is a parameter is positive in most launches; each is asked, and any other runs the exact
-code (``Traits.positive``; runtime/launch/device.py).
+A positive scale moves out of a ``[max]``. Scores are scaled, masked with infinities, and then used only in a
+maximum of each row and in exponentials. The maximum can be scaled afterwards, so the scale moves into that
+multiply-add. A scale that is a parameter is positive in most launches; this is checked, and other launches run the
+exact code (``Traits.positive``; runtime/launch/device.py).
 
-``x / sqrt(y)`` as ``x * rsqrt(y)``; ``x / y`` as ``x * (1 / y)`` where ``y`` is the same for a row, and else as the
+``x / sqrt(y)`` as ``x * rsqrt(y)``; ``x / y`` as ``x * (1 / y)`` if ``y`` is the same for a row, else as the
 hardware's approximate division, which gives 0 for ``y`` above 2^126. ``max`` and ``min`` of floats as the
-hardware's, which leave a NaN out. Beside double, ``a * b + c`` in one rounding (runtime/compile/compiler.py);
-without double that is always so.
+hardware's, which ignore NaN. In kernels with double, ``a * b + c`` with one rounding (runtime/compile/compiler.py);
+in others that is always so.
 
-Gain: attention on an H200 with Triton 3.6, 1.00 to 1.03 of a hand-written kernel at the same points for 0.89 to
+Gain: attention on an H200 with Triton 3.6, 1.00 to 1.03 of a hand-written kernel at the same configs for 0.89 to
 1.02 (benchmarks/NOTES.md).
 Switch: ``Settings.fast_math``, which the user sets.
-Try without it: never, as it is the user's.
+Try without it: never, as the user decides.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ from pytriton.lang.tree.walk import (
     with_expressions,
 )
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import assignments, never_set, nodes
+from pytriton.passes.analysis.queries import assignments, never_set, nodes, with_body
 
 # ---------------------------------------------------------------- exp2
-# ``exp`` in a loop with a matrix product -> ``exp2``, which is the one that the hardware has.
+# ``exp`` in a loop with a matrix product -> ``exp2``, which the hardware implements.
 #
 # Triton's ``exp(x)`` of float is the hardware's ``exp2`` of ``x * log2(e)``, with three more instructions around it
-# that keep results below 2^-126, the subnormal ones; its ``exp2`` takes those for 0. Where a loop multiplies
-# matrices, the tensor cores wait for what else is computed in it, and an exponential for each element of a product
-# is most of that (attention: a fifth of the time). So there ``exp(x)`` is written ``exp2(x * log2(e))``: the same
-# numbers, infinities and NaN, and on a GPU 0 for what is below 2^-126.
+# that keep subnormal results, those below 2^-126; its ``exp2`` flushes them to 0. In a loop with a matrix product
+# the tensor cores wait for other computations, and an exponential for each element of a product is most of these
+# (attention: a fifth of the time). So there ``exp(x)`` becomes ``exp2(x * log2(e))``: the same numbers, infinities
+# and NaN, and on a GPU 0 below 2^-126.
 #
 # Gain: attention on an H200 with Triton 3.6, 351 TFLOP/s for 322 at head size 64, 395 for 313 at 128; with peel.py
 # 385 and 451 (benchmarks/NOTES.md).
@@ -72,9 +72,9 @@ LOG2_E = 1.4426950408889634
 
 
 def exp2(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
-    """``exp(s)`` in a loop with a product as ``exp2(s * 1.4426950408889634)``; anything else as it is."""
+    """``exp(s)`` in a loop with a product as ``exp2(s * 1.4426950408889634)``."""
     body = map_body(kernel.body, _statement)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _statement(statement: typed.Statement) -> typed.Statement:
@@ -84,7 +84,7 @@ def _statement(statement: typed.Statement) -> typed.Statement:
     } <= kinds_in(statement.body):
         return statement
     body = map_expressions(statement.body, lambda expr: _expr(expr) if typed.Call in kinds(expr) else expr)
-    return statement if body is statement.body else replace(statement, body=body)
+    return with_body(statement, body)
 
 
 def _expr(expr: typed.Expr) -> typed.Expr:
@@ -99,7 +99,7 @@ def _expr(expr: typed.Expr) -> typed.Expr:
 
 
 def fast_math(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with such arithmetic, if it is allowed; what must be positive in a launch is in the traits."""
+    """The kernel with such arithmetic, if allowed; the traits record the parameters that must be positive."""
     if not context.settings.fast_math:
         return kernel
     scales = _Scales(never_set(kernel))
@@ -108,14 +108,14 @@ def fast_math(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     body = _calculated_once(map_expressions(body, _fast), never_set(kernel))
     positive = (at for at, symbol in enumerate(kernel.parameters) if symbol in scales.relied_upon)
     context.traits = replace(context.traits, positive=tuple(positive))
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 # ---------------------------------------------------------------- scales of scores
 
 
 class _Kept(Exception):
-    """Scores are used in a way that keeps their scale where it is."""
+    """A use of scores before which their scale must be applied."""
 
 
 class _Scales:
@@ -126,7 +126,7 @@ class _Scales:
         self.relied_upon: set[typed.Symbol] = set()
 
     def moved(self, body: typed.Body) -> typed.Body:
-        """The block with each scale that can move where the scores are used, not where they are made."""
+        """The block with scales moved from the definitions of scores to their uses, where possible."""
         for place, statement in enumerate(body):
             match statement:
                 case typed.Declare(
@@ -146,7 +146,7 @@ class _Scales:
         return body
 
     def _is_positive(self, scale: typed.Expr) -> bool:
-        """Whether it is a positive number, or a parameter of which each launch can be asked."""
+        """Whether it is a positive number, or a parameter, which each launch can check."""
         if scale.type != FLOAT:
             return False
         value = constant(scale)
@@ -156,7 +156,7 @@ class _Scales:
 
 
 def _scaled_later(statement: typed.Statement, scores: typed.Symbol, scale: typed.Expr) -> typed.Statement:
-    """A statement that finds scores without their scale; raises ``_Kept`` where it does more than it may."""
+    """A statement that uses unscaled scores; raises ``_Kept`` if it has other uses."""
     known = inside(statement)
     if scores not in known.reads | known.sets:
         return statement
@@ -173,7 +173,7 @@ def _scaled_later(statement: typed.Statement, scores: typed.Symbol, scale: typed
 
 
 def _masks(masked: typed.Select, scores: typed.Symbol) -> bool:
-    """Whether a choice is between scores and an infinity, which scales to itself."""
+    """Whether a selection is between scores and an infinity, which scaling does not change."""
     for kept, other in ((masked.yes, masked.no), (masked.no, masked.yes)):
         value = constant(other.operand if isinstance(other, typed.Broadcast) else other)
         if isinstance(kept, typed.Name) and kept.symbol is scores and value is not None and math.isinf(value):
@@ -205,8 +205,8 @@ def _with_scale(expr: typed.Expr, scores: typed.Symbol, scale: typed.Expr) -> ty
 class _Powers:
     """Writes exponentials as powers of 2, and the variables that they subtract in units of log2(e).
 
-    Those are what a loop subtracts from each score of a row, as a rule the largest one so far, and what such a
-    variable is copied or compared with. Elsewhere they are times log(2).
+    Those are the variables that a loop subtracts from each score of a row, typically the largest so far, and those
+    that they are copied from or compared with. Other uses multiply by log(2).
     """
 
     def __init__(self, body: typed.Body) -> None:
@@ -228,7 +228,7 @@ class _Powers:
         return with_expressions(statement, self._plain)
 
     def _plain(self, expr: typed.Expr) -> typed.Expr:
-        """An expression that means what it did."""
+        """An expression with its old value."""
         match expr:
             case typed.Name(symbol=symbol) if symbol in self._scaled:
                 return _times(expr, math.log(2))
@@ -253,7 +253,7 @@ class _Powers:
 
 
 def _subtracted(call: typed.Call) -> set[typed.Symbol]:
-    """The variable that an exponential subtracts from all of a row."""
+    """The variable that an exponential subtracts from every element of a row."""
     if call.function != "exp" or not _is_float(call):
         return set()
     match call.arguments[0]:
@@ -265,7 +265,7 @@ def _subtracted(call: typed.Call) -> set[typed.Symbol]:
 
 
 def _compared(expr: typed.Expr) -> set[typed.Symbol]:
-    """The variables that a value is the largest or least of."""
+    """The variables whose maximum or minimum a value is."""
     match expr:
         case typed.Name(symbol=symbol) if not symbol.parameter:
             return {symbol}
@@ -275,7 +275,7 @@ def _compared(expr: typed.Expr) -> set[typed.Symbol]:
 
 
 def _calculated_once(body: typed.Body, fixed: set[typed.Symbol]) -> typed.Body:
-    """The statements after those that multiply parameters by log2(e), which several of them need."""
+    """The statements, with variables for products of parameters and log2(e) that are used more than once."""
     factors = [node.left.symbol for node in nodes(body, typed.Binary) if _is_log2_of(node, fixed)]  # type: ignore[union-attr]
     named = {
         symbol: typed.Symbol(f"{symbol.name}_log2", FLOAT, symbol.span)
@@ -316,7 +316,7 @@ def _fast(expr: typed.Expr) -> typed.Expr:
 
 
 def _times(expr: typed.Expr, number: float) -> typed.Expr:
-    """The product with a number, worked out where there are fewest elements."""
+    """The product with a number, computed where there are fewest elements."""
     match expr:
         case typed.Literal(value=value):
             return replace(expr, value=value * number)
@@ -348,7 +348,7 @@ def _quotient(expr: typed.Binary) -> typed.Expr:
 
 
 def _product(quotient: typed.Binary, reciprocal: typed.Expr) -> typed.Expr:
-    """What a reciprocal makes of a quotient."""
+    """A quotient as the product with a reciprocal."""
     if constant(quotient.left) == 1 and shape_of(quotient.type) == shape_of(reciprocal.type):
         return reciprocal
     return replace(quotient, operator="*", right=reciprocal)
@@ -367,7 +367,7 @@ def _on(spread: typed.Expand | typed.Broadcast, operand: typed.Expr) -> typed.Ex
 
 
 def _is_shared(expr: typed.Expr, beside: typed.Expr) -> bool:
-    """Whether an operand has fewer elements than what it meets."""
+    """Whether an operand has fewer elements than the other one."""
     while isinstance(expr, typed.Expand | typed.Broadcast):
         expr = expr.operand
     return prod(shape_of(expr.type)) < prod(shape_of(beside.type))

@@ -1,24 +1,24 @@
-"""A loop that sums products -> the same loop under an ``if`` that asks whether it runs at all.
+"""A loop that sums products -> the same loop under an ``if`` that tests whether it runs at all.
 
-A Hopper GPU works on the product of one iteration while the program is in the next. ptxas lets it do so if
-nothing else writes the registers of the sum between the first product and the wait after the loop. A loop that
-may not run at all has a second way to that wait, on which the sum is zeros. Where LLVM puts these zeros on that
-way alone, ptxas makes the program wait for each product, 4 times an iteration (Triton 3.6; message C7515). With
+A Hopper GPU computes the product of one iteration while the program is in the next. ptxas allows this if nothing
+else writes the registers of the sum between the first product and the wait after the loop. A loop that may not run
+has a second path to that wait, on which the sum is zero. If LLVM initialises the registers on that path alone,
+ptxas makes the program wait for each product, 4 times per iteration (Triton 3.6; message C7515). With
 
     if K > 0:
         for k in range(0, K, TK):
             ...
 
-that wait stands inside, and both ways meet after it: the same iterations, and 175 registers for 175.
+that wait is inside, and both paths join after it: the same iterations, and 175 registers for 175.
 
-LLVM does so where what follows the loop shares a value with it that nothing needs before: the number of the warp,
-which tells where its part of the left operand lies, and which row of the result it writes if a row is as wide as a
-warp. (Of operands with rows that wide, it is needed before.) So it hit the largest tiles of ``a @ ^b`` and
-``^a @ ^b``. Elsewhere, and under masks, the question gains nothing or costs registers, so it is not put.
+LLVM does so if the code after the loop shares a value with it that is not needed before: the number of the warp,
+which determines its part of the left operand, and its row of the result if a row is as wide as a warp. (For
+operands with rows that wide, it is needed before.) This affected the largest tiles of ``a @ ^b`` and ``^a @ ^b``.
+Elsewhere, and under masks, the test gains nothing or costs registers, so it is not added.
 
 Gain: ``^a @ ^b`` on an H200 with Triton 3.6 reaches 0.986, 0.923 and 0.996 of ``torch.mm`` at 2048, 4096 and 8192
 for 0.907, 0.941 and 0.977; ``a @ ^b`` gains nothing (benchmarks/NOTES.md).
-Switch: its row in ``PASSES``. ``portable`` code, as ``port`` writes it, does without.
+Switch: its row in ``PASSES``; off in ``portable`` code, as ``port`` writes it.
 Try without it: with Triton 3.7, which sets the zeros before the branch, as 3.8 and 3.9 do.
 """
 
@@ -38,7 +38,7 @@ _COMMENT = "under a test, so that ptxas overlaps the products of consecutive ite
 
 
 def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """``for k in range(0, K, TK)`` under ``if K > 0`` where that helps; anything else as it is."""
+    """``for k in range(0, K, TK)`` under ``if K > 0`` where that helps."""
     if context.settings.portable:
         return kernel
     stores = (store.value.type for store in statements(kernel.body) if isinstance(store, typed.Store))
@@ -64,7 +64,7 @@ def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 
 def _sums(loop: typed.RangeLoop, stored: set[tuple[int, ...]]) -> bool:
-    """Whether a loop sums a product of what it loads without masks, of one of those shapes."""
+    """Whether a loop sums a product of one of those shapes, and loads without masks."""
     if any(map(bodies, loop.body)) or any(load.mask is not None for load in nodes(loop.body, typed.Load)):
         return False
     dots = nodes(loop.body, typed.Dot)
@@ -72,6 +72,6 @@ def _sums(loop: typed.RangeLoop, stored: set[tuple[int, ...]]) -> bool:
 
 
 def _row(type_: Type) -> int:
-    """The bytes of a row of a matrix; 0 of anything else."""
+    """The bytes of a row of a matrix; 0 for other types."""
     shape, scalar = shape_of(type_), scalar_of(type_)
     return shape[-1] * max(8, scalar.bits) // 8 if len(shape) == 2 and scalar else 0

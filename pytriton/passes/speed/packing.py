@@ -1,8 +1,8 @@
-"""Operands read from packed copies, whose rows are aligned and end in zeros: a point that tuning may add.
+"""Operands read from packed copies, whose rows are aligned and padded with zeros: a variant that tuning may add.
 
-Input: a kernel with ranges for loops. Output: the same for operands that the launcher has copied; where there is
-none, the same object. A matrix of 4099 columns has rows that begin anywhere, so it is not loaded in vectors. The
-launcher copies it (runtime/sweep/copies.py), which takes a tenth of the time of a large product, and
+Input: a kernel with ranges for loops. Output: the kernel for operands that the launcher has copied; without any,
+the same object. The rows of a matrix of 4099 columns are not aligned, so it is not loaded in vectors. The launcher
+copies it (runtime/sweep/copies.py), which takes a tenth of the time of a large product, and
 
     for k in range(K, 0, -TK):
         b = tl.load(pb, mask=(rk[:, None] < k) & (rn[None, :] < N), other=0.0)
@@ -15,14 +15,13 @@ becomes
         b = tl.load(pb, mask=rn[None, :] < pitch_b, other=0.0)
         pb += TK * pitch_b
 
-which loads the same values: where the mask was false there are zeros in the copy, as far as the loop goes and as
-far as a row does. So the copy needs no mask along the axis of the loop, and the other mask changes once in 64
-elements.
+which loads the same values: where the mask was false the copy has zeros, up to the end of the loop and of the row.
+So the copy needs no mask along the axis of the loop, and the other mask changes once in 64 elements.
 
-What is proved here: a parameter is named once, in a block of pointers that is affine in both axes; a loop that
-always runs moves it by as much as it counts, and loads through it in each iteration, under a mask that is nothing
-but the bounds of both axes, with zero elsewhere. Whatever the kernel writes lies in such a block, too. A launch is
-asked for the rest: that indices are not negative, that nothing wraps, that it writes nothing that is copied.
+Proven here: a parameter is used once, in a block of pointers that is affine in both axes; a loop that always runs
+moves it by as much as it counts, and loads through it in each iteration, under a mask that consists of the bounds
+of both axes, with zero elsewhere. All that the kernel writes is in such a block, too. The rest is checked at each
+launch: indices are not negative, nothing wraps, and nothing that is copied is written.
 
 Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (sweep/sweep.py).
 Try without it: tuning measures both every time.
@@ -37,7 +36,7 @@ from functools import partial
 
 from pytriton.frozen import node, replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import constant, integer
+from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import (
     BOOL,
     INT,
@@ -48,39 +47,29 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import (
-    expressions,
-    kinds_in,
-    map_expressions,
-    map_statements,
-    statements,
-    walk,
-)
+from pytriton.lang.tree.walk import bodies, inside, kinds_in, map_expressions, map_statements, statements
 from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
 from pytriton.passes.analysis.context import Box, Context, Packing, Side
 from pytriton.passes.analysis.liveness import remove_unread
-from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers, with_loads
-from pytriton.passes.analysis.queries import counting, negated, nodes
+from pytriton.passes.analysis.pointers import Axis, Moved, Tile, TilePointers, with_loads
+from pytriton.passes.analysis.queries import negated, nodes
 
 ROW = 64  # elements; rows of a copy are multiples: 16 bytes at least, and 128 of half
 
-Bounds = Mapping[int, typed.Expr]  # axis -> what indices along it are below
+Bounds = Mapping[int, typed.Expr]  # axis -> upper bound of its indices (exclusive)
 
 
 @node
 class _Operand:
     """A block of pointers that can point into a copy."""
 
-    loop: typed.RangeLoop
-    pointers: typed.Declare
-    tile: Tile
-    along: int  # the axis that the loop moves it along
+    moved: Moved
     bounds: Bounds
     pitch: typed.Symbol
 
 
 def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with such operands in copies, if they are asked for; the traits hold what can be copied."""
+    """The kernel with such operands read from copies, if requested; the traits record what can be copied."""
     operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
     if not operands:
         return kernel
@@ -96,30 +85,30 @@ def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 
 def _may_pack(kernel: typed.KernelDef) -> bool:
-    """What is asked first, as it costs nothing."""
-    inside = kinds_in(kernel.body)
+    """A cheap test to begin with."""
+    kinds = kinds_in(kernel.body)
     return (
-        typed.Dot in inside
-        and typed.Atomic not in inside
+        typed.Dot in kinds
+        and typed.Atomic not in kinds
         and any(load.mask for load in nodes(kernel.body, typed.Load))
     )
 
 
 def _box(operand: _Operand, places: Mapping[typed.Symbol, int]) -> Box:
-    element = operand.tile.base.type.element  # type: ignore[union-attr]
-    step = abs(integer(operand.loop.step))
+    moved = operand.moved
+    base = moved.tile.base
     sides = [
-        Side(axis.indices, axis.stride, operand.bounds.get(at), step if at == operand.along else 0)
-        for at, axis in enumerate(operand.tile.axes)
+        Side(axis.indices, axis.stride, operand.bounds.get(at), abs(moved.step) if at == moved.along else 0)
+        for at, axis in enumerate(moved.tile.axes)
     ]
-    return Box(places[operand.tile.base], element.bits // 8, *sides)  # type: ignore[union-attr]
+    return Box(places[base], base.type.element.bits // 8, *sides)  # type: ignore[union-attr]
 
 
-# ---------------------------------------------------------------- what can be packed
+# ---------------------------------------------------------------- analysis
 
 
 class _Search:
-    """Looks for operands that can be packed, and for what the kernel writes."""
+    """Finds operands that can be packed, and all that the kernel writes."""
 
     def __init__(self, kernel: typed.KernelDef) -> None:
         self._kernel = kernel
@@ -127,8 +116,8 @@ class _Search:
         self._uses = Counter(name.symbol for name in nodes(kernel.body, typed.Name))
 
     def found(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
-        """The operands, and all that is written; no operands where that is not known."""
-        operands = [*self._operands()]
+        """The operands, and all that is written; no operands if that is unknown."""
+        operands = [*filter(None, map(self._operand, self._pointers.moved()))]
         writes = [
             self._written(statement)
             for statement in statements(self._kernel.body)
@@ -137,73 +126,44 @@ class _Search:
         known = tuple(box for box in writes if box is not None)
         return (operands, known) if operands and len(known) == len(writes) else ((), ())
 
-    def _operands(self) -> Iterator[_Operand]:
-        declared: dict[typed.Symbol, typed.Declare] = {}
-        for statement in self._kernel.body:
-            if isinstance(statement, typed.Declare) and isinstance(
-                element_of(statement.symbol.type), PointerType
-            ):
-                declared[statement.symbol] = statement
-            elif isinstance(statement, typed.RangeLoop) and (limit := self._limit(statement)) is not None:
-                for place, inner in enumerate(statement.body):
-                    if isinstance(inner, typed.Assign) and inner.symbol in declared:
-                        operand = self._operand(statement, declared[inner.symbol], inner.value, place, limit)
-                        if operand is not None:
-                            yield operand
-
-    def _limit(self, loop: typed.RangeLoop) -> typed.Expr | None:
-        """How far a loop counts from 0, or from which number down to 0."""
-        counts = counting(loop)
-        if counts is None or self._pointers.assignments[loop.symbol] or typed.Dot not in kinds_in(loop.body):
+    def _operand(self, moved: Moved) -> _Operand | None:
+        """What a tile becomes; None where it cannot be copied, or its loop may not run."""
+        tile, symbol, along = moved.tile, moved.pointers.symbol, moved.along
+        nested = any(symbol in inside(statement).reads for statement in moved.loop.body if bodies(statement))
+        if nested or moved.loop not in self._kernel.body or not self._is_limit(moved):
             return None
-        step, limit = counts
-        return limit if not step & (abs(step) - 1) and self._is_bound(limit) else None
-
-    def _is_bound(self, expr: typed.Expr) -> bool:
-        """Whether a launcher can know it."""
-        if isinstance(expr, typed.Name):
-            return expr.symbol in self._pointers.fixed and expr.type == INT
-        return expr.type == INT and isinstance(constant(expr), int)
-
-    def _operand(
-        self, loop: typed.RangeLoop, pointers: typed.Declare, moved: typed.Expr, place: int, limit: typed.Expr
-    ) -> _Operand | None:
-        symbol, step = pointers.symbol, abs(integer(loop.step))
-        tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
-        if tile is None or not _copied(tile.base.type) or self._uses[tile.base] != 1:
+        if not _copied(tile.base.type) or self._uses[tile.base] != 1:
             return None
-        along = self._pointers.moved_along(tile, symbol, moved, step)
-        loads = [
-            load
-            for expr in expressions(loop.body[:place], deep=False)
-            for load in walk(expr)
-            if isinstance(load, typed.Load)
-            and isinstance(load.pointer, typed.Name)
-            and load.pointer.symbol is symbol
-        ]
-        if along is None or not loads:
+        if self._uses[symbol] != len(moved.loads) + 1:
             return None
-        if self._uses[symbol] != len(loads) + 1 or self._pointers.assignments[symbol] != 2:
-            return None
-        bounds = [self._bounds_of(load, tile, along, loop) for load in loads]
+        bounds = [self._bounds_of(load, moved) for load in moved.loads]
         first = bounds[0]
         if first is None or any(each is None or not _alike(each, first) for each in bounds):
             return None
-        if set(first) != {0, 1} or not _equal(first[along], limit):
+        if set(first) != {0, 1} or not _equal(first[along], moved.bound):
             return None
-        pitch = typed.Symbol(f"pitch_{tile.base.name.lower()}", INT, pointers.span)
-        return _Operand(loop, pointers, tile, along, first, pitch)
+        pitch = typed.Symbol(f"pitch_{tile.base.name.lower()}", INT, moved.pointers.span)
+        return _Operand(moved, first, pitch)
 
-    def _bounds_of(self, load: typed.Load, tile: Tile, along: int, loop: typed.RangeLoop) -> Bounds | None:
-        """The bounds that the mask of a load is; None where it is anything else, or not zero elsewhere."""
+    def _is_limit(self, moved: Moved) -> bool:
+        """Whether a launcher can know how far the loop counts, in steps of a power of two."""
+        limit = moved.bound
+        if moved.step & (abs(moved.step) - 1) or limit.type != INT:
+            return False
+        if isinstance(limit, typed.Name):
+            return limit.symbol in self._pointers.fixed
+        return isinstance(constant(limit), int)
+
+    def _bounds_of(self, load: typed.Load, moved: Moved) -> Bounds | None:
+        """The bounds that the mask of a load consists of, if it is zero elsewhere; else None."""
         if load.mask is None or not _is_zero(load.other):
             return None
-        counter = Affine.symbol(loop.symbol)
-        count = counter if integer(loop.step) > 0 else self._sum(loop.start, None).plus(counter, -1)  # type: ignore[union-attr]
-        return self._bounds(load.mask, tile, {along: count})
+        counter = Affine.symbol(moved.loop.symbol)
+        count = counter if moved.step > 0 else self._sum(moved.bound, None).plus(counter, -1)  # type: ignore[union-attr]
+        return self._bounds(load.mask, moved.tile, {moved.along: count})
 
     def _bounds(self, mask: typed.Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
-        """A mask that is nothing but upper bounds of both axes, of each at most one."""
+        """The bounds that a mask consists of, at most one for each axis."""
         found: dict[int, typed.Expr] = {}
         for comparison in self._conjuncts(mask, None):
             bound = None if comparison is None else self._bound(*comparison, tile, counts)
@@ -215,8 +175,8 @@ class _Search:
     def _conjuncts(
         self, mask: typed.Expr, axis: int | None
     ) -> Iterator[tuple[typed.Binary, int | None] | None]:
-        """The comparisons that a mask is the conjunction of, and the axis that each is spread along, if it is; None
-        for what is no comparison."""
+        """The comparisons whose conjunction a mask is, each with the axis that it is spread along; None for other
+        conditions."""
         match mask:
             case typed.Name(symbol=symbol) if symbol in self._pointers.values:
                 yield from self._conjuncts(self._pointers.values[symbol], axis)
@@ -240,8 +200,8 @@ class _Search:
     ) -> tuple[int, typed.Expr] | None:
         """The axis whose indices a comparison bounds, and by what.
 
-        An index is the tile's, and what the loop has counted so far: ``rk < k``, where k counts down from K, says
-        that ``rk + K - k`` is below K. Sides are sums of such terms and no number, so that they wrap nowhere.
+        An index is that of the tile plus what the loop has counted so far: ``rk < k``, where k counts down from K,
+        means that ``rk + K - k`` is below K. The sums have no constants, so that they do not wrap.
         """
         if element_of(claim.left.type) != INT:
             return None
@@ -264,7 +224,7 @@ class _Search:
         return None
 
     def _sum(self, expr: typed.Expr, axis: int | None) -> Affine | None:
-        """An integer as a sum of variables; blocks of one axis with the axis that they are spread along."""
+        """An integer as a sum of variables; the symbol of a block includes the axis that it is spread along."""
 
         def term(part: typed.Expr, axis: int | None = axis) -> Affine | None:
             match part:
@@ -283,7 +243,7 @@ class _Search:
         return affine_of(expr, term)
 
     def _written(self, store: typed.Store) -> Box | None:
-        """Where a store may write; None if it is not known."""
+        """The memory that a store may write; None if unknown."""
         pointer = store.pointer
         if isinstance(pointer, typed.Name):
             pointer = self._pointers.values.get(pointer.symbol, pointer)
@@ -298,13 +258,13 @@ class _Search:
 
 
 def _copied(type_: object) -> bool:
-    """Whether there are copies of such elements."""
+    """Whether elements of this type can be copied."""
     element = type_.element if isinstance(type_, PointerType) else None
     return isinstance(element, ScalarType) and element.bits in (8, 16, 32, 64)
 
 
 def _is_zero(other: typed.Expr | None) -> bool:
-    """Whether what a load gives under a false mask is 0, not -0."""
+    """Whether a load gives 0, not -0, under a false mask."""
     while isinstance(other, typed.Broadcast):
         other = other.operand
     value = 0 if other is None else constant(other)
@@ -327,8 +287,8 @@ def _alike(left: Bounds, right: Bounds) -> bool:
 
 def _with_copies(kernel: typed.KernelDef, operands: Sequence[_Operand]) -> typed.KernelDef:
     """The kernel with these operands read from their copies."""
-    declared = {operand.pointers: operand for operand in operands}
-    moved = {operand.pointers.symbol: operand for operand in operands}
+    declared = {operand.moved.pointers: operand for operand in operands}
+    moved = {operand.moved.pointers.symbol: operand for operand in operands}
 
     def changed(statement: typed.Statement) -> typed.Body:
         if isinstance(statement, typed.Declare) and statement in declared:
@@ -347,7 +307,7 @@ def _with_copies(kernel: typed.KernelDef, operands: Sequence[_Operand]) -> typed
 
 def _declared(operand: _Operand) -> typed.Body:
     """The distance of the copy's rows, and the pointers into it."""
-    pointers, tile = operand.pointers, operand.tile
+    pointers, tile = operand.moved.pointers, operand.moved.tile
     span, type_, above = pointers.span, pointers.symbol.type, pointers.comments.above
     comment = f"{tile.base.name} is a copy here, with zeros where the bounds end; its rows lie so far apart"
     size, number = (
@@ -373,15 +333,15 @@ def _declared(operand: _Operand) -> typed.Body:
 
 
 def _multiple(operand: _Operand) -> int:
-    """What the columns of a copy are a multiple of: whole steps of the loop, if that goes along them."""
-    return max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)
+    """The factor of the number of columns of a copy: whole steps of the loop, if it moves along them."""
+    return max(ROW, abs(operand.moved.step) if operand.moved.along else 0)
 
 
 def _moved_by(operand: _Operand) -> typed.Expr:
-    """What an iteration adds to the pointers."""
-    loop, span = operand.loop, operand.pointers.span
-    size = loop.step if integer(loop.step) > 0 else negated(loop.step)
-    return size if operand.along else typed.Binary(span, INT, "*", size, typed.Name(span, INT, operand.pitch))
+    """The amount that an iteration adds to the pointers."""
+    moved, span = operand.moved, operand.moved.pointers.span
+    size = moved.loop.step if moved.step > 0 else negated(moved.loop.step)
+    return size if moved.along else typed.Binary(span, INT, "*", size, typed.Name(span, INT, operand.pitch))
 
 
 def _spread(axis: Axis, at: int) -> typed.Expr:
@@ -393,8 +353,8 @@ def _spread(axis: Axis, at: int) -> typed.Expr:
 
 def _loaded(load: typed.Load, operand: _Operand) -> typed.Load:
     """A load from a copy: no mask along the axis of the loop, and whole rows."""
-    at = 1 - operand.along
-    indices = _spread(operand.tile.axes[at], at)
+    at = 1 - operand.moved.along
+    indices = _spread(operand.moved.tile.axes[at], at)
     limit = typed.Name(load.span, INT, operand.pitch) if at else operand.bounds[0]
     mask = typed.Binary(load.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
     return replace(load, mask=mask)

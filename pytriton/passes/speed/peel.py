@@ -1,25 +1,25 @@
 """Peeling: a loop whose masks fail in its last iteration only -> full iterations without masks, then the last one.
 
-``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every iteration what can fail in the last one alone,
-and the test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such
-arithmetic stands in the way of the tensor cores, becomes
+``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every iteration what can fail only in the last one, and
+the test costs a select per element and a predicate per load. So a loop with a matrix product, where such arithmetic
+delays the tensor cores, becomes
 
     whole = N // TN * TN
     for n in range(0, whole, TN):  # n + TN <= N: every n + rn is below N
         ...
     if whole < N:
-        ...  # the iteration that is left, as it was written
+        ...  # the remaining iteration, unchanged
 
-which are the same iterations in the same order; a loop that counts down to 0 likewise. Where N is known to be a
-multiple of TN (a number, a product with TN, a promise that the launcher checks) no iteration is left, and there
-is no ``if``.
+which are the same iterations in the same order; a loop that counts down to 0 likewise. If N is known to be a
+multiple of TN (a number, a product with TN, a promise that the launcher checks) no iteration remains, and there is
+no ``if``.
 
-A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
-bound, numbers and ranges, and differ by what numbers decide (affine.py).
+A condition is removed if it holds in every full iteration: its sides are sums of the loop's variable, its bound,
+numbers and ranges, and their difference is a number (affine.py).
 
 A causal mask, ``n + rn <= rm`` with ``rm = pm * TM + 0 ... TM``, fails on the diagonal alone. Where the bound is
-``min(N, (pm + 1) * TM)``, and TM is at most TN, that is the last iteration of the loop. So there the last one is
-apart whether it is full or not (``_Diagonal``): ``whole = (max(N, 1) - 1) / TN * TN``.
+``min(N, (pm + 1) * TM)``, and TM is at most TN, that is the last iteration of the loop. There the last iteration is
+always peeled, full or not (``_Diagonal``): ``whole = (max(N, 1) - 1) / TN * TN``.
 
 Gain: attention on an H200 with Triton 3.6, 346 TFLOP/s for 322 at head size 64, 342 for 313 at 128; of the diagonal
 354 for 276 and 397 for 377 (benchmarks/NOTES.md).
@@ -49,9 +49,8 @@ from pytriton.lang.tree.walk import (
     reads,
     rebuild,
     with_bodies,
-    with_children,
 )
-from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true
+from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true, simplified
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import (
     counting,
@@ -61,25 +60,26 @@ from pytriton.passes.analysis.queries import (
     never_set,
     set_once,
     unless_changed,
+    with_body,
 )
 
 _MAX_STATEMENTS = 60  # statements of a loop that is written twice
-_MAX_NODES = 100  # nodes of a side of a comparison that is looked at
+_MAX_NODES = 100  # nodes of a side of a comparison that is analysed
 _COMMENT = "what is left, under its masks"
 
 
 def peel(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
-    """The kernel with the last iteration of such loops apart, and no masks in the others."""
+    """The kernel with the last iteration of such loops peeled, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel
     body = _Peel(kernel).body(kernel.body, None)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 class _Peel:
     def __init__(self, kernel: typed.KernelDef) -> None:
         self.kernel = kernel
-        self.values: dict[typed.Symbol, typed.Expr] = {}  # what variables were set to last
+        self.values: dict[typed.Symbol, typed.Expr] = {}  # the last values of variables
 
     @cached_property
     def diagonals(self) -> tuple[_Diagonal, ...]:
@@ -99,7 +99,7 @@ class _Peel:
         }
 
     def body(self, body: typed.Body, outer: _Multiples | None) -> typed.Body:
-        """``outer``: what is known of variables when the body begins."""
+        """``outer``: known factors of variables when the body begins."""
         multiples = _Multiples(outer)
         result: list[typed.Statement] = []
         for statement in body:
@@ -120,7 +120,7 @@ class _Peel:
         return unless_changed(body, result)
 
     def _loop(self, loop: typed.RangeLoop, multiples: _Multiples) -> typed.Body:
-        """The loop and its last iteration; nothing where that is not possible or takes no mask away."""
+        """The loop and its last iteration; empty if that is not possible or removes no mask."""
         iteration = _full_iteration(loop)
         if iteration is None or len(loop.body) > _MAX_STATEMENTS or not multiplies(loop.body):
             return ()
@@ -142,7 +142,7 @@ class _Peel:
         return self._with_last(loop, body, iteration, size)
 
     def _ends_on(self, iteration: _FullIteration) -> _Diagonal | None:
-        """The rows that a loop's last iteration reaches, if its bound says so."""
+        """The rows that only a loop's last iteration reaches, by its bound."""
         bound = self.values.get(iteration.count.symbol) if isinstance(iteration.count, typed.Name) else None
         if not isinstance(bound, typed.Call) or bound.function != "min" or not iteration.up:
             return None
@@ -165,7 +165,7 @@ class _Peel:
         size: typed.Expr,
         always: bool = False,
     ) -> typed.Body:
-        """The full iterations, and the last one where some of the bound is left; ``always``: the last one apart."""
+        """The full iterations, then the remaining one if there is one; ``always``: the last one, full or not."""
         span = loop.span
 
         def calculate(left: typed.Expr, operator: str, right: typed.Expr) -> typed.Expr:
@@ -191,7 +191,7 @@ class _Peel:
         )
 
     def _last(self, loop: typed.RangeLoop, variable: typed.Expr) -> typed.Body:
-        """The body once more, less its comments and what only another iteration would read."""
+        """A copy of the body without comments and without what only another iteration would read."""
         body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
         elsewhere = _reads_outside(self.kernel.body, loop)
         result: list[typed.Statement] = []
@@ -208,17 +208,17 @@ class _Peel:
 
 
 def _reads_outside(body: typed.Body, loop: typed.RangeLoop) -> set[typed.Symbol]:
-    """What a kernel reads in other places than in one of its loops."""
+    """The variables that a kernel reads outside of one of its loops."""
     empty = replace(loop, body=())
     return reads(map_body(body, lambda statement: empty if statement is loop else statement))
 
 
-# ---------------------------------------------------------------- what is known of an iteration
+# ---------------------------------------------------------------- facts about an iteration
 
 
 @dataclass(frozen=True, slots=True)
 class _FullIteration:
-    """A full iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
+    """A full iteration, in which ``gap`` is at least 0. ``count`` is the length of the loop."""
 
     variable: typed.Symbol
     up: bool
@@ -228,7 +228,7 @@ class _FullIteration:
 
     @property
     def sums(self) -> dict[typed.Symbol, Affine]:
-        """The variable and the bound, which stand for themselves."""
+        """The variable and the bound, as symbols."""
         return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
@@ -262,7 +262,7 @@ class _Diagonal:
     size: int
 
     def gap(self, iteration: _FullIteration) -> Affine:
-        """What is at least 0 in an iteration that is not the last: from its end to the first of the rows."""
+        """The distance from the end of an iteration to the first row, at least 0 except in the last iteration."""
         step = Affine.constant(-iteration.step)
         return Affine.symbol(self.rows).plus(Affine.symbol(iteration.variable), -1).plus(step)
 
@@ -285,7 +285,7 @@ def _variable(part: typed.Expr) -> Affine | None:
 
 
 class _Multiples:
-    """Of which power of two each variable is a multiple, after the statements passed; worked out when asked."""
+    """The power of two that divides each variable after the statements passed, computed on demand."""
 
     def __init__(self, outer: _Multiples | None) -> None:
         self.passed: list[typed.Statement] = []
@@ -293,7 +293,7 @@ class _Multiples:
         self._known: dict[typed.Symbol, int] | None = None
 
     def now(self) -> Mapping[typed.Symbol, int]:
-        """The powers of two; of a statement with blocks it is taken that these have run."""
+        """The powers of two; 1 for variables that the blocks of a statement set."""
         known = self._known
         if known is None:
             known = self._known = {} if self._outer is None else dict(self._outer.now())
@@ -308,7 +308,7 @@ class _Multiples:
 
 
 def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
-    """A power of two that divides an integer, wrapped around or not."""
+    """A power of two that divides an integer, also if it wrapped."""
     value = constant(expr)
     if isinstance(value, int):
         return value & -value or 1 << 31
@@ -334,9 +334,9 @@ def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
 class _Unmasked:
     """Rewrites the body of a loop for its full iterations.
 
-    ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
-    ``diagonal``: the rows that all iterations but the last end before, of which the least stands for each;
-    ``by_diagonal``: whether that was needed; ``true``: variables of the body that hold nothing but true.
+    ``sums``: of the loop's variable, its bound, ranges, and variables that are computed from these; ``diagonal``:
+    the rows that all iterations but the last end before, represented by the first one; ``by_diagonal``: whether
+    that was used; ``true``: variables of the body that are always true.
     """
 
     iteration: _FullIteration
@@ -350,11 +350,11 @@ class _Unmasked:
             self.sums = {**self.sums, self.diagonal.rows: Affine.symbol(self.diagonal.rows)}
 
     def body(self, body: typed.Body) -> typed.Body:
-        """The statements without conditions that hold, and without the variables that held them."""
+        """The statements without conditions that hold, and without variables for these."""
         once = set_once(body)
         result: list[typed.Statement] = []
         for statement in body:
-            changed = map_expressions((statement,), self._expr)[0]
+            changed = map_expressions((statement,), lambda expr: simplified(expr, self._holds))[0]
             if isinstance(changed, typed.Store) and changed.mask is not None and is_true(changed.mask):
                 changed = replace(changed, mask=None)
             value = changed.value if isinstance(changed, typed.Declare) and changed.symbol in once else None
@@ -367,7 +367,7 @@ class _Unmasked:
         return tuple(_without(statement, unread) for statement in result if not _is_idle(statement))
 
     def _note(self, symbol: typed.Symbol, value: typed.Expr) -> None:
-        """Remember what a variable is set to in each iteration, where that may decide a condition."""
+        """Record the value of a variable in each iteration, if it may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
         if element_of(value.type) != INT or larger_than(value, _MAX_NODES):
@@ -376,36 +376,16 @@ class _Unmasked:
         if total is not None:
             self.sums[symbol] = total
 
-    def _expr(self, expr: typed.Expr) -> typed.Expr:
-        before, expr = expr, with_children(expr, self._expr)
-        match expr:
-            case typed.Name(symbol=symbol) if symbol in self.true:
-                return _truth(expr)
-            case typed.Binary(operator="<" | "<=" | ">" | ">=") if self._holds(expr):
-                return _truth(expr)
-            case typed.Expand() | typed.Broadcast() if is_true(_operand(expr)):
-                return _truth(expr)
-            case typed.Binary(operator="&&", left=left, right=right):
-                for side, other in ((left, right), (right, left)):
-                    if is_true(side):
-                        return (
-                            other if other.type == expr.type else typed.Broadcast(expr.span, expr.type, other)
-                        )
-            case typed.Select(condition=condition, yes=yes) if is_true(condition):
-                return yes if yes.type == expr.type else typed.Broadcast(expr.span, expr.type, yes)
-            case typed.Load(mask=mask) if mask is not None and is_true(mask):
-                return replace(expr, mask=None, other=None)
-            case typed.Load(mask=typed.Broadcast(operand=mask)) if expr is not before:
-                same_rank = len(shape_of(mask.type)) == len(shape_of(expr.type))
-                return replace(expr, mask=mask) if same_rank else expr
-        return expr
+    def _holds(self, claim: typed.Expr) -> bool:
+        """Whether a condition is a comparison that holds for all elements of a full iteration, or names one.
 
-    def _holds(self, claim: typed.Binary) -> bool:
-        """Whether a comparison holds for all elements of a full iteration.
-
-        It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
+        It must hold for C's integers, which wrap: the larger side is at most the variable or the bound, and
         the smaller side is less and not far below 0.
         """
+        if isinstance(claim, typed.Name):
+            return claim.symbol in self.true
+        if not isinstance(claim, typed.Binary) or claim.operator not in ("<", "<=", ">", ">="):
+            return False
         low, high = claim.left, claim.right
         if claim.operator in (">", ">="):
             low, high = high, low
@@ -433,23 +413,14 @@ class _Unmasked:
         return holds
 
     def _sum(self, expr: typed.Expr) -> Affine | None:
-        """An integer of the body by the loop's variable and its bound; None where it needs anything else."""
+        """An integer of the body as a sum of known variables; None if it has other operands."""
         return affine_of_element(
             expr, lambda part: self.sums.get(part.symbol) if isinstance(part, typed.Name) else None
         )
 
 
-def _operand(expr: typed.Expand | typed.Broadcast) -> typed.Expr:
-    return expr.operand
-
-
-def _truth(expr: typed.Expr) -> typed.Expr:
-    """True in the shape of a condition."""
-    return typed.Broadcast(expr.span, expr.type, typed.Literal(expr.span, BOOL, 1))
-
-
 def _is_idle(statement: typed.Statement) -> bool:
-    """Whether a variable is set to what it is: ``s = true ? s : other`` without its condition."""
+    """Whether a variable is set to itself: ``s = true ? s : other`` without its condition."""
     match statement:
         case typed.Assign(symbol=symbol, value=typed.Name(symbol=read), comments=comments):
             return symbol is read and comments is typed.NO_COMMENTS
@@ -457,7 +428,7 @@ def _is_idle(statement: typed.Statement) -> bool:
 
 
 def _without(statement: typed.Statement, gone: set[typed.Symbol]) -> typed.Statement:
-    """The statement; its comments where it set a variable that is gone."""
+    """The statement; only its comments if it sets a variable that is removed."""
     if isinstance(statement, typed.Declare) and statement.symbol in gone:
         return typed.Remark(statement.span, statement.comments)
     return statement

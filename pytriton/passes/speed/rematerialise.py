@@ -1,24 +1,25 @@
-"""A mask from before a loop with a matrix product that is used again after it -> asked again there.
+"""A mask from before a loop with a matrix product that is used again after it -> recomputed there.
 
-A mask of a block takes some of a thread's seven predicate registers. Kept over such a loop it takes them from the
-range checks and loads of the loop (attention at head size 64: four of seven, 361 instructions a step for 349). So
+A mask of a block takes some of a thread's seven predicate registers. Live over such a loop it takes them from the
+range checks and loads of the loop (attention at head size 64: four of seven, 361 instructions per step for 349). So
 
     checkm = (rm < M)[:, None]
     ... loads under checkm, the loop ...
     checkm = (tl.where(rm ^ M < 0, rm, rm - M) < 0)[:, None]
     ... stores under checkm
 
-``rm < M`` once more would not do: the compiler knows what it has, and keeps it. It does so in whatever way the same
-question is put, in wider integers or unsigned. So here it is put to the sign of the difference, which is that of
-``rm - M`` if both have one sign, as no difference of such two wraps around, and that of ``rm`` else. That is exact
-for all integers, and the compiler takes it for another question.
+The compiler would reuse ``rm < M``, also in wider integers or unsigned. So the recomputed mask tests the sign of
+the difference: that of ``rm - M`` if both have the same sign, as such a difference does not wrap, else that of
+``rm``. This is exact for all integers, and the compiler does not find it to be equal.
 
-A mask is asked again where it is made of comparisons of integer variables that never change.
+A mask is recomputed if it consists of comparisons of integer variables that are set once.
 
 Gain: attention on an H200 with Triton 3.6 reaches 0.92 to 0.96 of a hand-written kernel for 0.87 to 0.90
 (benchmarks/NOTES.md).
 Switch: its row in ``PASSES``.
-Try without it: after Triton 3.9, whose machine code still needs it (355 instructions for 366).
+Try without it: after Triton 3.9, whose machine code still needs it (355 instructions for 366). With today's other
+passes the gain is unclear: on an H100 with Triton 3.6 attention without it ran at 0.95 to 1.09 of the speed with
+it.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import inside, map_bodies, names, statements
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import multiplies, never_set, set_once
+from pytriton.passes.analysis.queries import multiplies, never_set, set_once, with_body
 
 _COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 
 def rematerialise(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
-    """The kernel with such masks assigned once more after the loop, before they are read there."""
+    """The kernel with such masks assigned again after the loop, before they are read there."""
     if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel
     once = set_once(kernel.body).keys()
     fixed = once | never_set(kernel)
     body = map_bodies(kernel.body, lambda body: _computed_again(body, once, fixed))
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    return with_body(kernel, body)
 
 
 def _is_mask(statement: typed.Statement) -> bool:
@@ -51,7 +52,7 @@ def _is_mask(statement: typed.Statement) -> bool:
 
 
 def _computed_again(body: typed.Body, once: Set[typed.Symbol], fixed: Set[typed.Symbol]) -> typed.Body:
-    copies: dict[int, list[typed.Statement]] = {}  # by the position that they go before
+    copies: dict[int, list[typed.Statement]] = {}  # by the position before which they are inserted
     for at, statement in enumerate(body):
         if (
             not isinstance(statement, typed.Declare)
@@ -70,7 +71,7 @@ def _computed_again(body: typed.Body, once: Set[typed.Symbol], fixed: Set[typed.
 
 
 def _places(body: typed.Body, declared: int, symbol: typed.Symbol) -> Iterator[int]:
-    """Where a variable is read first after a loop with a product over which it is only kept."""
+    """The first uses of a variable after loops with a product that do not use it."""
     read = [at for at in range(declared + 1, len(body)) if symbol in inside(body[at]).reads]
     for before, after in pairwise(read):
         if any(map(_is_product_loop, body[before + 1 : after])):
@@ -82,7 +83,7 @@ def _is_product_loop(statement: typed.Statement) -> bool:
 
 
 def _otherwise(mask: typed.Expr) -> typed.Expr | None:
-    """The same mask, of other instructions; None where that is not possible for all of it."""
+    """The same mask by other instructions; None if that is not possible for all of it."""
     match mask:
         case typed.Expand(operand=operand) | typed.Broadcast(operand=operand) if shape_of(operand.type):
             other = _otherwise(operand)
@@ -102,7 +103,7 @@ def _otherwise(mask: typed.Expr) -> typed.Expr | None:
 
 
 def _is_variable(side: typed.Expr) -> bool:
-    """Whether a side of a comparison is a variable of signed integers, with new axes at most."""
+    """Whether a side of a comparison is a variable of signed integers, possibly with new axes."""
     while isinstance(side, typed.Expand | typed.Broadcast):
         side = side.operand
     return isinstance(side, typed.Name) and element_of(side.type) in (INT, LONG)

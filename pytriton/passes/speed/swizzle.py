@@ -1,20 +1,19 @@
-"""Program ids in groups, for the level-2 cache: a point that tuning may add to a sweep of its own accord.
+"""Program ids in groups, for the level-2 cache: a variant that tuning may add to a sweep.
 
 Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in
 groups of ``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the
-launch grid, and nothing orders the programs of a launch, so this is exact for every kernel; only the time
-differs.
+launch grid, and nothing orders the programs of a launch, so this is exact for every kernel.
 
-A negative group has another purpose: where a loop runs the longer the further a program is along axis 0, as
-under a causal mask, the last programs are the longest, and at the end most of the GPU waits for a few. So of each
-``-group`` columns along axis 1 the programs start from the end of axis 0:
+A negative group has another purpose: if a loop runs longer in programs further along axis 0, as under a causal
+mask, the last programs take longest, and at the end most of the GPU waits for a few. So in each ``-group`` columns
+along axis 1 the programs start from the end of axis 0:
 
     pid_0 = tl.num_programs(0) - 1 - inside // high
     pid_1 = first + inside % high
 
 Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little;
 causal attention 431 for 397 (benchmarks/NOTES.md).
-Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/sweep.py).
+Switch: ``Settings.swizzle``, which tuning sets for its best few configs (runtime/sweep/sweep.py).
 Try without it: tuning measures both every time.
 """
 
@@ -35,13 +34,13 @@ GROUP: Final = 8  # programs along axis 0 that start together, where tuning trie
 
 
 def can_swizzle(kernel: typed.KernelDef) -> bool:
-    """Whether the kernel knows its place on both axes 0 and 1."""
+    """Whether the kernel uses its program ids on both axes 0 and 1."""
     calls = nodes(kernel.body, typed.Call)
     return {0, 1} <= {constant(call.arguments[0]) for call in calls if call.function == "program_id"}
 
 
 def swizzle(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
-    """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if that is asked for."""
+    """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if requested."""
     if not context.settings.swizzle:
         return kernel
     start, row, column = _start(kernel.span, context.settings.swizzle)
@@ -57,7 +56,7 @@ def swizzle(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
 
 
 def grows(kernel: typed.KernelDef) -> bool:
-    """Whether it has a loop whose end depends on the place along axis 0."""
+    """Whether it has a loop whose end depends on the program id along axis 0."""
     values = values_of(kernel.body)
     ends = [loop.stop for loop in statements(kernel.body) if isinstance(loop, typed.RangeLoop)]
     deciding = (

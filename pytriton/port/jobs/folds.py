@@ -41,7 +41,7 @@ class Failure:
 
 
 class Unportable(Exception):
-    """No define set of a kernel can be translated. ``failures`` say why."""
+    """No define set of a kernel can be translated. ``failures`` have the reasons."""
 
     def __init__(self, failures: Sequence[Failure]) -> None:
         super().__init__(str(failures[0].error) if failures else "there is no define set")
@@ -109,7 +109,7 @@ class Folds:
         self._exact: set[str] = set()
 
     def add_all(self, known: Sequence[Defines]) -> None:
-        """Fold until every define set is served that can be translated. Raises Unportable."""
+        """Fold until every define set that can be translated is accepted. Raises Unportable."""
         wanted = self._of_all_texts(known)
         for _ in range(MAX_ROUNDS):
             self.failures += self._translate(wanted)
@@ -155,7 +155,7 @@ class Folds:
                 self.variants.append(Variant(defines, translation))
 
     def _folded(self) -> tuple[list[Fold], str | None]:
-        """The functions, and why there are several. What a sweep may run in groups says so."""
+        """The functions, and why there are several. Kernels of sweeps may run in groups."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
         return _folds(self._text, self.variants, self._function, self._rules, groups, self._exact)

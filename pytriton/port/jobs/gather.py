@@ -1,8 +1,8 @@
-"""Texts and launches -> one ``Job`` for each text: what to translate, and what the code around it says.
+"""Texts and launches -> one ``Job`` for each text: what to translate, and the uses in the code around it.
 
 A define that is not known is *open*. Its use in the text tells what it can be: a type is tried with the
-element types, a name that ``#if`` reads with its values, a number with many numbers. Launches that leave a
-part of their defines in the dark (``**defines`` of a caller outside) count only if there is no other.
+element types, a name that ``#if`` reads with its values, a number with many numbers. Launches with
+unknown defines (``**defines`` of a caller outside) count only if there are no others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
     KernelObject,
-    Launch,
+    LaunchSite,
     Unknown,
     literal,
 )
@@ -38,7 +38,7 @@ class Use:
 
     ``fixed`` values are known, ``swept`` ones a list, ``open`` ones an expression. ``points`` are the configs
     of 2021. ``dark`` is an expression that gives further defines. ``line`` 0: only the constructor is known, which
-    stands in the same ``file``.
+    is in the same ``file``.
     """
 
     fixed: Mapping[str, Any]
@@ -82,7 +82,7 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
         if use.dark is not None and clear:
             job.notes.append((use.file, use.line, _IN_THE_DARK.format(use.dark)))
     # the use of a text that nothing launches: the defines of the command line, if any
-    bare = Launch(KernelObject("", 0, {}), 0)
+    bare = LaunchSite(KernelObject("", 0, {}), 0)
     job.uses = clear or uses or [_use(found, bare, words, holes, given)]
     return job
 
@@ -129,7 +129,7 @@ def _is_value(value: Any) -> bool:
 
 def _use(
     found: Found,
-    launch: Launch,
+    launch: LaunchSite,
     words: frozenset[str],
     holes: dict[str, Unknown],
     given: Mapping[str, Any],

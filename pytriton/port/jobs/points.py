@@ -11,14 +11,14 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.lang.open_defines import only_promises, stands_for_type
+from pytriton.lang.preprocess.structure import only_promises, stands_for_type
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import Use
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
-ODD: Final = 96  # no power of two: such blocks are padded, by another text
+ODD: Final = 96  # not a power of two: such blocks are padded, by another text
 SIZES: Final = (ODD, 2048, 3000)
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 

@@ -29,7 +29,7 @@ from pytriton.port.package.package import Package
 
 
 def wrong_sites(package: Package) -> Iterator[Note]:
-    """What the written package does otherwise than the texts say: a note for each site."""
+    """Where the written package differs from the texts: a note for each site."""
     files = {name: data for name, data in package.files.items() if data is not None}
     asked = [
         (site, one, known.defines) for site in package.sites for one in site.functions for known in one.sets

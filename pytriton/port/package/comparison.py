@@ -1,6 +1,6 @@
 """Ported kernels -> pytest files that compare each with its old text on the same random memory.
 
-Input: where each kernel went (``Placed``). Output: a file for each module of kernels; they stand in a folder beside
+Input: where each kernel went (``Placed``). Output: a file for each module of kernels; they are in a folder next to
 the ported one, and skip where pytriton is not installed. ``port/equivalence.py`` does the work.
 
 The define sets that are compared: of each combination of flags, texts and types one with small blocks, since the
@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from pytriton.emit.layout import WIDTH
+from pytriton.emit.printer import WIDTH
 from pytriton.emit.templates import render
 from pytriton.fold.variants import number
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.package import Placed
-from pytriton.port.read.scan import MARK
+from pytriton.port.read.extract import MARK
 
 MAX_CASES: Final = 8  # of one kernel
 
@@ -59,7 +59,7 @@ def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
 def _sizes(placed: Sequence[Placed]) -> list[int]:
     """What integer parameters are: a number of many powers and an odd one, within constant buffers.
 
-    A buffer is taken to hold words of 4 bytes, as many as some parameter says.
+    A buffer is taken to hold words of 4 bytes, as many as some parameter counts.
     """
     words = [
         parameter.buffer // 4 for one in placed for parameter in one.kernel.parameters if parameter.buffer

@@ -1,6 +1,6 @@
 """A Python file of a package -> the same file with the smallest change.
 
-Input: the file's bytes, and what stands for the strings in it that were ported. Output: its bytes with other
+Input: the file's bytes, and the replacements of the strings in it that were ported. Output: its bytes with other
 imports of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every
 other byte is as it was. ``import triton``, in each of its forms, comes to mean the launcher module of the package,
 under the name that the file has for it; ``from triton.testing import do_bench`` takes the name from ``_testing``.
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from pytriton.port.package.texts import Template, strings_of
 
 LAUNCHER: Final = "_triton"
-MODULES: Final = {"triton": LAUNCHER, "triton.testing": "_testing"}  # what stands for which
+MODULES: Final = {"triton": LAUNCHER, "triton.testing": "_testing"}  # the replacement of each
 
 
 class Edit(NamedTuple):
@@ -30,23 +30,23 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Name:
-    """What stands for a string: a name of a module of kernels (``kernels.dot``), or a template's label."""
+class Replacement:
+    """The replacement of a string: a name of a module of kernels (``kernels.dot``), or a template's label."""
 
     name: str
     module: str
     template: Template | None = None
 
 
-def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Name], opened: bool) -> bytes:
+def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement], opened: bool) -> bytes:
     """The file.
 
-    ``dots``: those of a relative import of the package. ``strings``: what stands for them, by line and column.
+    ``dots``: those of a relative import of the package. ``strings``: their replacements, by line and column.
     ``opened``: texts in files were ported, so that files are opened by ``triton.read``.
     """
     file = _File(data)
     edits = [*_imports(file, dots)]
-    names: dict[Name, None] = {}
+    names: dict[Replacement, None] = {}
     for node in strings_of(file.tree):
         name = strings.get((node.lineno, node.col_offset))
         if name is None:
@@ -121,9 +121,9 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
 
 
 def _import_of_kernels(
-    file: _File, dots: str, names: Iterable[Name], edits: Iterable[Edit]
+    file: _File, dots: str, names: Iterable[Replacement], edits: Iterable[Edit]
 ) -> Iterator[Edit]:
-    """The imports of the names that stand for strings, after the last import at the top of the file."""
+    """The imports of the names that replace strings, after the last import at the top of the file."""
     modules: dict[str, list[str]] = {}
     for name in names:
         modules.setdefault(f"{dots}{name.module}", []).append(name.name)
@@ -299,7 +299,7 @@ def uses_of(tree: ast.Module) -> Uses:
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
-    """The names that stand for triton in a file."""
+    """The names of triton in a file."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -311,7 +311,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def _bound_testing(tree: ast.Module) -> Iterator[str]:
-    """The names that stand for triton.testing in a file, ``triton.testing`` itself aside."""
+    """The names of triton.testing in a file, except ``triton.testing`` itself."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -342,7 +342,7 @@ def _importers(tree: ast.Module) -> Iterator[str]:
 
 
 def _imported(node: ast.stmt, dots: str) -> Sequence[str] | None:
-    """The statements that stand for an import; None if it has nothing to do with the old triton."""
+    """The statements that replace an import; None if it does not import the old triton."""
     match node:
         case ast.Import(names=names) if any(alias.name in MODULES for alias in names):
             lines = [f"import {_shown(alias)}" for alias in names if alias.name not in MODULES]

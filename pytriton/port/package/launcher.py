@@ -1,4 +1,4 @@
-"""What a package uses of the old Triton -> the modules that stand for it, from only the parts that it uses.
+"""What a package uses of the old Triton -> the modules that replace it, with only the parts that it uses.
 
 ``_triton.py``, of templates/port_launcher.py.j2: it launches kernels as their texts were launched, and has the
 names of ``triton`` that today's Triton lacks or means otherwise. ``_testing.py``, of templates/port_testing.py.j2,

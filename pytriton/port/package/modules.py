@@ -1,7 +1,7 @@
 """The kernels of one text or file -> a module of the package.
 
 Input: ported kernels, each with the name of its source. Output: the text of the module: the functions as the fold
-printed them, then a ``Source`` for each, which says what its text declared. ``ruff format`` leaves it alone.
+printed them, then a ``Source`` for each, with what its text declared. ``ruff format`` leaves it alone.
 
 Invariant: functions and sources of a module have different names.
 """
@@ -16,14 +16,14 @@ from typing import Any, Final
 from pytriton.fold.tables import Table
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.kernels import PortedKernel
-from pytriton.port.package.edits import LAUNCHER, Name
-from pytriton.port.package.serves import Change, Condition, flags_of, serves
+from pytriton.port.package.edits import LAUNCHER, Replacement
+from pytriton.port.package.serves import Change, ConditionLambda, flags_of, serves
 
 WIDTH: Final = 88  # what ruff format allows a line
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModuleKernel:
     """The kernel of a text; several functions where it could not be one. ``name`` is that of its source.
 
     ``names`` are those of the functions in the module.
@@ -39,7 +39,7 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
+def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str:
     """The text. ``where``: what it was ported from; ``dots``: where the launcher is."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
@@ -67,8 +67,8 @@ def named(text: str, name: str) -> str:
     return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
-def table(labels: Mapping[str, Name]) -> str:
-    """The ``__init__`` of the modules: what stands for sources that are not strings of the code."""
+def table(labels: Mapping[str, Replacement]) -> str:
+    """The ``__init__`` of the modules: the kernels of sources that are not strings of the code."""
     lines = [
         '"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))
     ]
@@ -82,7 +82,7 @@ def table(labels: Mapping[str, Name]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: ModuleKernel) -> Iterator[str]:
     if len(entry.functions) == 1:
         yield from _source(f"{entry.name} = Source(", entry.functions[0], entry.names[0], ")  # fmt: skip", 0)
         return
@@ -152,7 +152,7 @@ def _change(change: Change, indent: int) -> Iterator[str]:
     yield f"{pad}),"
 
 
-def _condition(name: str, one: Condition, indent: int) -> Iterator[str]:
+def _condition(name: str, one: ConditionLambda, indent: int) -> Iterator[str]:
     asked = set(re.findall(r"\w+", " ".join(one.terms)))
     names = [number for number in one.numbers if number in asked]
     names += [f"{other}=None" for other in one.others]

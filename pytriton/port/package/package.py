@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
-from pytriton.port.package.edits import LAUNCHER, MODULES, Name, Uses, edited, uses_of
+from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, uses_of
 from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
-from pytriton.port.package.modules import Entry, module, source_name, table
+from pytriton.port.package.modules import ModuleKernel, module, source_name, table
 from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
 
@@ -41,7 +41,7 @@ class Placed(NamedTuple):
 Where = tuple[str | int, ...]
 
 
-class Site(NamedTuple):
+class SourceSite(NamedTuple):
     """Where the code of a package names a text, and the functions that this text became.
 
     ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", it) or ("source", module, name)
@@ -63,7 +63,7 @@ class Package:
     files: dict[str, bytes | None] = field(default_factory=dict)
     problems: list[Note] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
+    sites: list[SourceSite] = field(default_factory=list)
 
     @property
     def kernels(self) -> list[PortedKernel]:
@@ -77,7 +77,7 @@ class _Module:
 
     name: str
     where: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ModuleKernel] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"Source", "power_of_2"})
 
 
@@ -90,10 +90,10 @@ class _Work:
     places: Places
     modules: dict[Path, _Module] = field(default_factory=dict)
     taken: dict[Path, set[str]] = field(default_factory=dict)  # the names in a Python file
-    names: dict[tuple[str, int, int], Name] = field(
+    names: dict[tuple[str, int, int], Replacement] = field(
         default_factory=dict
-    )  # what stands for strings, by file, line and column
-    labels: dict[str, Name] = field(default_factory=dict)
+    )  # the replacements of strings, by file, line and column
+    labels: dict[str, Replacement] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
     def shown(self, path: Path, line: int = 0) -> str:
@@ -121,7 +121,7 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this source"))
     if work.package.kernels:
-        # a text that is also filled in to be others stands there as a label
+        # a text that is also filled in to be others is a label there
         filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
         work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work)
@@ -185,10 +185,10 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         if place.copies and kernel is not None:
             work.labels[work.places.label_of_file(place.owner, [kernel])] = name
             asked += [("file", work.shown(path), kernel) for path in place.copies]
-        work.package.sites += [Site(functions, where, of) for of in asked]
+        work.package.sites += [SourceSite(functions, where, of) for of in asked]
     work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
     for template in place.templates:
-        work.names[work.shown(template.path), template.line, template.column] = Name("", "", template)
+        work.names[work.shown(template.path), template.line, template.column] = Replacement("", "", template)
 
 
 def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple[PortedKernel, ...]]:
@@ -201,7 +201,7 @@ def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple
     yield from map(tuple, groups.values())
 
 
-def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...]) -> Name:
+def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...]) -> Replacement:
     """Add a kernel to the module of its place."""
     owner = work.modules.get(place.owner)
     if owner is None:
@@ -210,16 +210,15 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
         owner = work.modules[place.owner] = _Module(name, work.shown(place.owner))
     of_files = [_names_in(work, path) for path, _, _ in place.strings]
     names = tuple(_free(kernel.function, owner.taken) for kernel in functions)
-    entry = Entry(_free(source_name(names[0]), owner.taken, *of_files), functions, names)
+    entry = ModuleKernel(_free(source_name(names[0]), owner.taken, *of_files), functions, names)
     owner.entries.append(entry)
     file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
-    strict = any(use.strict for use in text.job.uses)
     work.package.placed += [
-        Placed(*one, file, entry.name, strict) for one in zip(functions, names, strict=True)
+        Placed(*one, file, entry.name, text.strict) for one in zip(functions, names, strict=True)
     ]
     where, named = work.shown(text.found.path), (file.removesuffix(".py").replace("/", "."), entry.name)
-    work.package.sites.append(Site(functions, where, ("source", *named)))
-    return Name(entry.name, f"{work.package.folder}.{owner.name}")
+    work.package.sites.append(SourceSite(functions, where, ("source", *named)))
+    return Replacement(entry.name, f"{work.package.folder}.{owner.name}")
 
 
 def _free(name: str, *taken: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which defines a ported kernel is for, and with which parameters: what its ``Source`` says of them.
+"""Which defines a ported kernel is for, and with which parameters: what its ``Source`` declares.
 
 Input: a ported kernel. Output: a ``Serves``: what texts and types may be, alone or together; a condition on the
 others; and the declared parameters, with those that differ under a condition.
@@ -18,7 +18,7 @@ from pytriton.fold.conditions import Conditions
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.tables import Table
 from pytriton.fold.variants import Set, Variants
-from pytriton.lang.preprocess.defines import PRELUDE
+from pytriton.lang.preprocess.macros import PRELUDE
 from pytriton.lang.tree.builtins import function_names
 from pytriton.lang.tree.types import TYPE_WORDS, PointerType
 from pytriton.pipeline import Parameter
@@ -26,7 +26,7 @@ from pytriton.port.kernels import PortedKernel
 
 
 @dataclass(frozen=True)
-class Condition:
+class ConditionLambda:
     """``lambda numbers, others=None: terms``: all of the terms hold, and the numbers are numbers."""
 
     numbers: tuple[str, ...]
@@ -38,7 +38,7 @@ class Condition:
 class Change:
     """Parameters that have other types where a condition holds; None for one that is not there."""
 
-    condition: Condition
+    condition: ConditionLambda
     types: Mapping[str, str | None]
 
 
@@ -49,7 +49,7 @@ class Serves:
     ``closed``: defines that it is not for, whatever their values.
     """
 
-    condition: Condition
+    condition: ConditionLambda
     tables: tuple[Table, ...]
     types: Mapping[str, str]
     changes: tuple[Change, ...]
@@ -66,7 +66,7 @@ def serves(ported: PortedKernel) -> Serves:
     types, changes = _types(ported)
     terms = tuple(_grouped(served.conditions))
     closed = tuple(_closed(ported, set(types)))
-    return Serves(Condition(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
+    return Serves(ConditionLambda(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
 
 
 _POWER: Final = re.compile(r"power_of_2\((\w+)\)")
@@ -140,12 +140,12 @@ def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
     for (least, most), changed in others.items():
         text = show(conditions.between(least, most).node)
         asked = tuple(dict.fromkeys(word for word in _words([text]) if word in variants.values))
-        changes.append(Change(Condition((), asked, (text,)), changed))
+        changes.append(Change(ConditionLambda((), asked, (text,)), changed))
     return types, changes
 
 
 def _declared(ported: PortedKernel, name: str) -> dict[str | None, Set]:
-    """The types that a parameter can be declared with, each with the variants of which it is true."""
+    """The types that a parameter can be declared with, each with the variants for which it is true."""
     declared: dict[str | None, Set] = {}
     for place, (defines, translation) in enumerate(ported.variants):
         parameter = next((p for p in translation.parameters if p.identifier == name), None)

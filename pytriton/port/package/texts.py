@@ -1,4 +1,4 @@
-"""Where the texts that a package launches are written, and what stands there once they are ported.
+"""Where the texts that a package launches are written, and what replaces them.
 
 A text that is written as one string is replaced by the name of its kernel. All others get a *label*, a short text
 that the old code makes in the same way: ``triton.read`` gives ``<softmax>`` for the file softmax.c, and a string
@@ -33,7 +33,7 @@ MIN_PART: Final = 40  # characters of a string that is taken for a part of a tex
 
 @dataclass(frozen=True)
 class Template:
-    """A string of Python that is filled in: its texts and what is between them, and what stands for it now."""
+    """A string of Python that is filled in: its texts and what is between them, and its replacement."""
 
     path: Path
     line: int
@@ -60,14 +60,14 @@ class Template:
 
     @property
     def shown(self) -> list[str]:
-        """The holes that a label has: not the sizes of buffers, whose contents say them."""
+        """The holes that a label has: not the sizes of buffers, which their contents have."""
         if _IN_ORDER & {*self.holes}:
             return [*self.holes]
         before = zip(self.holes, self.pieces, strict=False)
         return [hole for hole, piece in before if not re.search(r"\bcalloc\s*\(\s*$", piece)]
 
     def written(self, node: ast.expr) -> str:
-        """The Python that stands for the string."""
+        """The Python that replaces the string."""
         if isinstance(node, ast.JoinedStr):
             parts: list[ast.expr] = [ast.Constant(self.label)]
             for hole, values in zip(self.holes, _holes(node), strict=True):

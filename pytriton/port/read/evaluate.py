@@ -2,6 +2,9 @@
 
 What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
 ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
+
+That expression is the identity of an unknown value, so two values must never share one. A name whose object is
+written to (``shape[0] = 7``, ``numbers.pop()``) gets a new one.
 """
 
 from __future__ import annotations
@@ -14,9 +17,8 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, Final
 
-from pytriton.port.read import library, texts
-from pytriton.port.read.bind import Binder, closed, hashed
-from pytriton.port.read.frames import Frame, StopPath
+from pytriton.port.read import library, strings
+from pytriton.port.read.scopes import Frame, StopPath
 from pytriton.port.read.values import (
     FAILURES,
     HOLE,
@@ -24,15 +26,16 @@ from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
     Filtered,
-    Function,
     Instance,
     KernelObject,
     Library,
     NotKnown,
+    ScannedFunction,
     Unknown,
     leaf,
     literal,
     node_of,
+    text_of,
     traced,
 )
 
@@ -61,20 +64,15 @@ MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
 MAX_BITS: Final = 4096  # of two numbers together
 
 
-class Evaluator(Binder):
+class Evaluator:
     """Evaluates expressions in a frame. Statements and calls of functions are ``interpret.py``'s."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.count = 0  # of values that must not be taken for one another
         self.holes: dict[str, Unknown] = {}  # by their text: equal values are one hole
 
     # What interpret.py gives.
     choices: Any
-    call_function: Callable[..., Any]
-    imported: Callable[..., Any]
-    make: Callable[..., Any]
-    launched: Callable[..., Any]
-    root: Any
     path: Any
 
     def hole(self, value: Any) -> str:
@@ -95,7 +93,7 @@ class Evaluator(Binder):
         """A condition: known, or decided for this run."""
         if isinstance(value, Unknown):
             return bool(self.choices.decide(value))
-        if isinstance(value, (Library, Function, Class, Instance, KernelObject, Dtype)):
+        if isinstance(value, (Library, ScannedFunction, Class, Instance, KernelObject, Dtype)):
             return True
         return bool(value)
 
@@ -125,8 +123,8 @@ class Evaluator(Binder):
                 form = self._form(part)
                 if form and isinstance(value, (int, float)):
                     with suppress(ValueError):
-                        value = texts.format_fields("{:" + form + "}", [value], {}, self.hole)
-                pieces.append((texts.spelled(value, self.hole), part.lineno))
+                        value = strings.format_fields("{:" + form + "}", [value], {}, self.hole)
+                pieces.append((strings.spelled(value, self.hole), part.lineno))
         return traced(_lines_set_right(node, pieces))
 
     def _form(self, part: ast.FormattedValue) -> str:
@@ -176,12 +174,12 @@ class Evaluator(Binder):
             case Instance():
                 own = name in base.names  # a function among these is not a method
                 member = base.names[name] if own else base.kind.find(name)
-                method = isinstance(member, Function) and not own
-                bound = Function(member.node, member.around, base) if method else member
+                method = isinstance(member, ScannedFunction) and not own
+                bound = ScannedFunction(member.node, member.around, base) if method else member
                 return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
             case Class():
                 member = base.find(name)
-                if member is None and name == "apply" and isinstance(base.find("forward"), Function):
+                if member is None and name == "apply" and isinstance(base.find("forward"), ScannedFunction):
                     return _applied(base.find("forward"))
                 return leaf(f"{base.name}.{name}") if member is None and name not in base.names else member
             case ConfigPoint() if name in ("defines", "num_warps"):
@@ -245,9 +243,9 @@ class Evaluator(Binder):
         """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
         match op, left, right:
             case ast.Mod(), str(), _:
-                return texts.interpolate(left, right, self.hole)
+                return strings.interpolate(left, right, self.hole)
             case (ast.Add(), str(), str() | Unknown()) | (ast.Add(), Unknown(), str()):
-                return texts.add(texts.spelled(left, self.hole), texts.spelled(right, self.hole))
+                return strings.add(strings.spelled(left, self.hole), strings.spelled(right, self.hole))
             case ast.Div(), PurePath(), str() if literal(right):
                 return left / str(right)
             case ast.BitOr(), dict(), dict():
@@ -345,7 +343,7 @@ class Evaluator(Binder):
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
 
     def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
-        return Function(node, frame)
+        return ScannedFunction(node, frame)
 
     def on_namedexpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
         frame.names[node.target.id] = value = self.value(node.value, frame)
@@ -408,6 +406,86 @@ class Evaluator(Binder):
                     then()
         return True
 
+    # ---------------------------------------------------------------- assignments
+
+    def bind(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        """Assign a value to names; the parts of an unknown one are its elements."""
+        if isinstance(target, ast.Name):
+            frame.names[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for position, element in enumerate(target.elts):
+                inner = element.value if isinstance(element, ast.Starred) else element
+                self.bind(inner, self._part(value, target.elts, position), frame)
+        elif isinstance(target, ast.Attribute):
+            base = self.value(target.value, frame)
+            if isinstance(base, (Instance, Class)):
+                base.names[target.attr] = value
+            elif isinstance(base, Unknown):
+                self.changed(target.value, frame)
+        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
+            base, key = place
+            base[key] = value
+
+    def _place(self, target: ast.Subscript, frame: Frame) -> tuple[Any, Any] | None:
+        """The dict or list and the key of an entry that is written to; None, noted as a change, if unknown."""
+        base = self.value(target.value, frame)
+        key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
+        if isinstance(base, dict):
+            return base, hashed(key)
+        if isinstance(base, list):
+            if isinstance(key, int) and -len(base) <= key < len(base):
+                return base, key
+            self.disturbed(base)
+        else:
+            self.changed(target.value, frame)
+        return None
+
+    def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
+        """What one of several targets gets; a starred one takes what the others leave."""
+        stars = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
+        if not stars or position < stars[0]:
+            return self.entry(value, position)
+        after = len(targets) - 1 - position
+        if position > stars[0]:
+            return self.entry(value, -1 - after)
+        if isinstance(value, (list, tuple)):
+            return list(value[position : len(value) - after])
+        end = ast.Constant(-after) if after else None
+        return Unknown(ast.Subscript(node_of(value), ast.Slice(ast.Constant(position), end), ast.Load()))
+
+    def changed(self, node: ast.expr, frame: Frame) -> None:
+        """The object of an expression was written to: from here on its name has another value."""
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Name) and isinstance(frame.find(node.id)[1], Unknown):
+            self.count += 1
+            frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
+
+    def disturbed(self, values: list[Any]) -> None:
+        """A known list was written to in a way that is not followed: from here on it is unknown."""
+        self.count += 1
+        values[:] = [Unknown(ast.Starred(ast.Name(f"list_changed_{self.count}", ast.Load()), ast.Load()))]
+
+    def deleted(self, target: ast.expr, frame: Frame) -> None:
+        """``del target``."""
+        if isinstance(target, ast.Name):
+            frame.names.pop(target.id, None)
+        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
+            base, key = place
+            if key in base or isinstance(base, list):
+                del base[key]
+
+    def carried(self, body: list[ast.stmt], frame: Frame) -> None:
+        """Names that the body of a loop assigns: after unknown iterations they have other values."""
+        for name in _assigned(body):
+            if name not in frame.names:
+                continue
+            value = frame.names[name]
+            if value is None or isinstance(value, (Unknown, bool, int, float, str)):
+                self.count += 1
+                kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else None
+                frame.names[name] = leaf(f"{name}_changed_{self.count}", kind)
+
 
 def items_of(values: Any, most: int) -> list[Any] | None:
     """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
@@ -424,12 +502,12 @@ def _bits(number: float) -> int:
     return number.bit_length() if isinstance(number, int) else 0
 
 
-def _applied(forward: Function) -> Function:
+def _applied(forward: ScannedFunction) -> ScannedFunction:
     """``Op.apply`` of an autograd function: its ``forward``, with a ctx."""
     assert not isinstance(forward.node, ast.Lambda)
     plain = copy.copy(forward.node)
     plain.decorator_list = []
-    return Function(plain, forward.around, Instance(Class("ctx"), label="ctx"))
+    return ScannedFunction(plain, forward.around, Instance(Class("ctx"), label="ctx"))
 
 
 def _unsliced(base: Any, key: Any) -> ast.expr:
@@ -450,3 +528,39 @@ def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list
         fixed.append((text, at if exact else line))
         line += text.count("\n")
     return fixed
+
+
+def _assigned(body: list[ast.stmt]) -> list[str]:
+    names = (
+        node.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return list(dict.fromkeys(names))
+
+
+class _Closing(ast.NodeTransformer):
+    """Names of a frame -> their values."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        bound, value = self.frame.find(node.id)
+        return node_of(value) if bound and isinstance(node.ctx, ast.Load) else node
+
+
+def closed(node: ast.expr, frame: Frame) -> ast.expr:
+    """An expression that is not followed, with known parts put in: names mean little outside of their function."""
+    expression: ast.expr = _Closing(frame).visit(copy.deepcopy(node))
+    return expression
+
+
+def hashed(key: Any) -> Any:
+    """A key for a dict: what is known as itself, the rest by its text."""
+    if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
+        key, (str, int, float, Dtype, type(None))
+    ):
+        return ("key", text_of(node_of(key)))
+    return str(key) if isinstance(key, str) else key

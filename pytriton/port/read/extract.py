@@ -1,4 +1,4 @@
-"""A file -> the Triton-C texts in it, and the launches of them that its Python shows.
+"""Files -> the Triton-C texts in each, and the launches of them that its Python shows.
 
 A Triton-C file is its own text. Python is followed (``interpret``); texts that nothing launches are found by
 their looks. C++ holds texts in raw strings, or in ordinary ones line by line.
@@ -7,6 +7,7 @@ their looks. C++ holds texts in raw strings, or in ordinary ones line by line.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.interpret import follow
-from pytriton.port.read.values import Launch, Traced, Unknown, traced
+from pytriton.port.read.values import LaunchSite, Traced, Unknown, traced
 
 
 @dataclass(eq=False)
@@ -25,7 +26,7 @@ class Found:
 
     path: Path
     text: Traced
-    launches: list[Launch] = field(default_factory=list)
+    launches: list[LaunchSite] = field(default_factory=list)
     holes: Sequence[Unknown] = ()
     problem: str | None = None
     notes: list[tuple[Path, int, str]] = field(
@@ -88,13 +89,13 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     launches, holes = follow(path, tree, root)
     found = list(_by_text(path, launches, holes))
     used = {line for text in found for line in _lines_of(text)}
-    for text_of_nobody, lines in _loose(tree):
+    for loose, lines in _loose(tree):
         if not used.intersection(lines):
-            found.append(Found(path, text_of_nobody, holes=holes))
+            found.append(Found(path, loose, holes=holes))
     return found
 
 
-def _by_text(path: Path, launches: list[Launch], holes: list[Unknown]) -> Iterator[Found]:
+def _by_text(path: Path, launches: list[LaunchSite], holes: list[Unknown]) -> Iterator[Found]:
     """The launches sorted by their text; texts with holes are the same if their holes are."""
     groups: dict[str, Found] = {}
     for launch in launches:
@@ -168,3 +169,58 @@ def _strings(path: Path, text: str) -> Iterator[Found]:
         ]
         if looks_like("".join(piece for piece, _ in pieces)):
             yield Found(path, traced(pieces))
+
+
+# The files
+
+SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py")
+
+MARK: Final = "# Ported from Triton-C by pytriton"
+
+MAX_BYTES: Final = 4 << 20
+_SKIPPED: Final = frozenset("__pycache__ node_modules build dist venv env site-packages".split())
+
+
+def files(paths: Sequence[Path], out: Path | None = None) -> Iterator[Path]:
+    """Every file to look at, once each. ``out`` is where ported modules go: it is not searched.
+
+    Raises FileNotFoundError for a path that does not exist.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(str(path))
+        for file in sorted(_walk(path, out)) if path.is_dir() else [path]:
+            resolved = file.resolve()
+            if resolved not in seen and file.suffix in SUFFIXES and not _generated(file):
+                seen.add(resolved)
+                yield file
+
+
+def _walk(folder: Path, out: Path | None) -> Iterator[Path]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if not name.startswith(".")
+            and name not in _SKIPPED
+            and not (Path(here, name, "pyvenv.cfg").exists())
+            and not (out is not None and Path(here, name).resolve() == out.resolve())
+        ]
+        yield from (Path(here, name) for name in names if not name.startswith("."))
+
+
+def _generated(path: Path) -> bool:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return True
+        with path.open("rb") as file:
+            return file.read(len(MARK)) == MARK.encode()
+    except OSError:
+        return True
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """The folder that names in reports and of modules are relative to."""
+    folders = [path.resolve() if path.is_dir() else path.resolve().parent for path in paths]
+    return Path(os.path.commonpath(folders))

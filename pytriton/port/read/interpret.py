@@ -3,7 +3,7 @@
 Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
 parameters (defaults count), calls of the project's own functions inside them with what is known of their
 arguments; a function that another one makes, never called, is followed where that one ends. Loops over known
-lists are unrolled; others are followed once. All that is found goes to ``launches``, once a way through the code.
+lists are unrolled; others are followed once. All that is found goes to ``launches``, once per path.
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
-from pytriton.port.read.bind import hashed
-from pytriton.port.read.calls import Caller
-from pytriton.port.read.evaluate import items_of
-from pytriton.port.read.frames import Choices, Frame, StopPath, paths
+from pytriton.port.read import library, strings
+from pytriton.port.read.evaluate import Evaluator, hashed, is_open, items_of
+from pytriton.port.read.scopes import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
+    FAILURES,
     Class,
-    Function,
     Instance,
     KernelObject,
-    Launch,
+    LaunchSite,
     Library,
+    NotKnown,
+    ScannedFunction,
+    Traced,
     Unknown,
     leaf,
+    literal,
     node_of,
     text_of,
 )
@@ -34,6 +37,12 @@ from pytriton.port.read.values import (
 MAX_DEPTH: Final = 12  # of calls
 MAX_ITERATIONS: Final = 256  # of a loop that is unrolled
 _TRITON: Final = ("triton", "pytriton")
+# Functions and methods that give another value each time, or change the object that they belong to.
+_CHANGES: Final = frozenset(
+    "next pop popleft popitem read readline input random randint randrange choice append extend insert remove"
+    " sort reverse clear update add discard resize_ t_ transpose_ squeeze_ unsqueeze_ as_strided_ set_".split()
+)
+_IMPORTS: Final = frozenset({"__import__", "importlib.__import__", "importlib.import_module"})
 _NO_DEFINES: Final = ("grid", "num_warps", "num_stages", "bench")  # keywords of a call
 
 
@@ -46,7 +55,7 @@ class _Leave(Exception):
     """``break`` or ``continue``."""
 
 
-class Interpreter(Caller):
+class Interpreter(Evaluator):
     """One run through a module and one of its functions."""
 
     def __init__(self, path: Path, root: Path, choices: Choices) -> None:
@@ -54,10 +63,10 @@ class Interpreter(Caller):
         self.path = path
         self.root = root
         self.choices = choices
-        self.launches: list[Launch] = []
+        self.launches: list[LaunchSite] = []
         self.depth = 0
-        self.uncalled: dict[ast.AST, Function] = {}  # made by functions: escaping closures
-        self.defined: dict[ast.AST, tuple[Function, Class | None]] = {}  # with the class of a method
+        self.uncalled: dict[ast.AST, ScannedFunction] = {}  # made by functions: escaping closures
+        self.defined: dict[ast.AST, tuple[ScannedFunction, Class | None]] = {}  # with the class of a method
         self.modules: dict[Path, Frame] = {}
 
     # Modules
@@ -152,7 +161,7 @@ class Interpreter(Caller):
     do_continue = do_break
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
-        frame.names[node.name] = function = Function(node, frame)
+        frame.names[node.name] = function = ScannedFunction(node, frame)
         self.defined[node] = function, None
         if self.depth:
             self.uncalled[node] = function
@@ -192,7 +201,8 @@ class Interpreter(Caller):
             if not isinstance(statement.value, (ast.Call, ast.Attribute)):
                 return False
             if any(
-                isinstance(self.callee(n.func, frame), (Function, KernelObject)) for n in _calls(statement)
+                isinstance(self.callee(n.func, frame), (ScannedFunction, KernelObject))
+                for n in _calls(statement)
             ):
                 return False
             value = self.value(statement.value, frame)
@@ -263,10 +273,10 @@ class Interpreter(Caller):
                 value = self.attribute(module, alias.name)
             frame.names[alias.asname or alias.name] = value
 
-    # Calls
+    # Calls of functions of the project
 
     def call_function(
-        self, function: Function, arguments: list[Any] | None, named: dict[str, Any], unknown: Unknown
+        self, function: ScannedFunction, arguments: list[Any] | None, named: dict[str, Any], unknown: Unknown
     ) -> Any:
         """The result of a function of the project; ``arguments`` None: called with unknown ones."""
         if self.depth >= MAX_DEPTH:
@@ -353,8 +363,8 @@ class Interpreter(Caller):
             kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
         )
         constructor = kind.find("__init__")
-        if isinstance(constructor, Function):
-            bound = Function(constructor.node, constructor.around, instance)
+        if isinstance(constructor, ScannedFunction):
+            bound = ScannedFunction(constructor.node, constructor.around, instance)
             self.call_function(bound, arguments, named, leaf("_"))
         return instance
 
@@ -368,7 +378,7 @@ class Interpreter(Caller):
     ) -> Any:
         """Note a kernel object that was made (``arguments`` None), or a call of one."""
         if arguments is None:
-            self.launches.append(Launch(kernel, 0, decisions=self.choices.trail(), file=self.path))
+            self.launches.append(LaunchSite(kernel, 0, decisions=self.choices.trail(), file=self.path))
             return kernel
         named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
         defines = named.pop("defines", None)
@@ -378,8 +388,182 @@ class Interpreter(Caller):
         given.update({hashed(key): value for key, value in named.items()})
         if unnamed is not None:
             given[None] = unnamed
-        self.launches.append(Launch(kernel, line, given, self.choices.trail(), self.path))
+        self.launches.append(LaunchSite(kernel, line, given, self.choices.trail(), self.path))
         return None
+
+    # Calls of anything
+
+    def on_call(self, node: ast.Call, frame: Frame) -> Any:
+        function = self.callee(node.func, frame)
+        arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
+        named: dict[str, Any] = {}
+        more: Any = None
+        for keyword in node.keywords:
+            value = self.value(keyword.value, frame)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+            elif isinstance(value, dict):
+                more = value.pop(None, more) if None in value else more
+                named.update({str(key): item for key, item in value.items()})
+            else:
+                more = value
+        return self._called(function, list(arguments), named, more, node, frame)
+
+    def callee(self, node: ast.expr, frame: Frame) -> Any:
+        """What is called; a method of a known value is a pair of the value and the name."""
+        if isinstance(node, ast.Attribute):
+            base = self.value(node.value, frame)
+            if isinstance(base, (str, list, dict, tuple, PurePath)):
+                return base, node.attr
+            return self.attribute(base, node.attr)
+        return self.value(node, frame)
+
+    def _called(
+        self,
+        function: Any,
+        arguments: list[Any],
+        named: dict[str, Any],
+        more: Any,
+        node: Any,
+        frame: Frame,
+    ) -> Any:
+        unknown = Unknown(
+            ast.Call(
+                node_of(function) if not isinstance(function, tuple) else node.func,
+                [node_of(argument) for argument in arguments],
+                [ast.keyword(key, node_of(argument)) for key, argument in named.items()],
+            )
+        )
+        match function:
+            case KernelObject():
+                return self.launched(function, arguments, named, more, node.lineno)
+            case ScannedFunction():
+                return self.call_function(function, arguments, named, unknown)
+            case Class():
+                return self.make(function, arguments, named)
+            case Library(name="triton.kernel"):
+                if more is not None:
+                    named["defines"] = {**(named.get("defines") or {}), None: more}
+                return self.launched(
+                    library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
+                )
+            case Library(name=name) if name in _IMPORTS:
+                top = name != "importlib.import_module"
+                return self._imported(arguments, named, frame, unknown, top=top)
+            case Library(name="random.shuffle") if arguments and isinstance(arguments[0], list):
+                self.disturbed(arguments[0])
+            case Library(name=name):
+                try:
+                    return library.call(name, arguments, named, self.root)
+                except FAILURES:
+                    return self._fresh(name, unknown)
+            case (base, str(name)):
+                try:
+                    return self._method(base, name, arguments, named, more)
+                except FAILURES:
+                    return unknown
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            self.changed(node.func.value, frame)
+            return self._fresh(node.func.attr, unknown)
+        return unknown
+
+    def _imported(
+        self, arguments: list[Any], named: dict[str, Any], frame: Frame, unknown: Unknown, top: bool
+    ) -> Any:
+        """What ``importlib.import_module('.testing', 'triton')`` gives, or the ``top`` of what was named."""
+        name = arguments[0] if arguments else named.get("name")
+        package = arguments[1] if len(arguments) > 1 else named.get("package")
+        if not isinstance(name, str):
+            return unknown
+        if top:
+            return self.imported(name.split(".")[0], 0, frame)
+        level = len(name) - len(name.lstrip("."))
+        if level == 1 and isinstance(package, str):
+            name, level = package + name, 0
+        return self.imported(name.lstrip("."), level, frame)
+
+    def _fresh(self, name: str, unknown: Unknown) -> Unknown:
+        """Calls that give another value each time are not taken for one another."""
+        if name.rsplit(".", 1)[-1] not in _CHANGES:
+            return unknown
+        self.count += 1
+        return leaf(f"{name}_{self.count}")
+
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
+        if isinstance(base, str):
+            return self._text_method(base, name, arguments, named)
+        if isinstance(base, PurePath):
+            return self._path_method(base, name, arguments)
+        if isinstance(base, dict):
+            return self._dict_method(base, name, arguments, named, more)
+        if isinstance(base, list):
+            return self._list_method(base, name, arguments, named)
+        if name not in ("index", "count") or not literal([base, arguments]):
+            raise NotKnown
+        return getattr(base, name)(*arguments)
+
+    def _list_method(self, base: list[Any], name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A method of a list, done to the list itself."""
+        match name, arguments:
+            case ("append", [_]) | ("extend", [list() | tuple()]) | ("reverse" | "clear" | "copy", []):
+                known = True
+            case ("insert", [int(), _]) | ("pop", [int()] | []):
+                known = not is_open(base)
+            case (("index" | "count" | "sort" | "remove"), _):
+                known = not named and literal([base, arguments])
+            case _:
+                known = False
+        if known:
+            return getattr(base, name)(*arguments)
+        if name in _CHANGES:
+            self.disturbed(base)
+        raise NotKnown
+
+    def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        if name == "format":
+            return strings.format_fields(base, arguments, named, self.hole)
+        if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
+            return strings.join(base, arguments[0], self.hole)
+        if name == "read" and isinstance(base, Traced) and base.path is not None:
+            return base  # open(path).read()
+        if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
+            arguments = [arguments[0], strings.spelled(arguments[1], self.hole)]
+        return strings.method(base, name, arguments)
+
+    def _path_method(self, base: PurePath, name: str, arguments: list[Any]) -> Any:
+        if name in ("read_text", "open"):
+            return library.call("open", [base], {}, self.root)
+        if name in ("resolve", "absolute"):
+            return base
+        if name not in ("as_posix", "joinpath", "with_name", "with_suffix") or not literal(arguments):
+            raise NotKnown
+        return getattr(base, name)(*map(str, arguments))
+
+    def _dict_method(
+        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any
+    ) -> Any:
+        if name == "update":
+            for argument in arguments:
+                base.update(argument if isinstance(argument, dict) else {None: argument})
+            base.update(named)
+            if more is not None:
+                base[None] = more
+            return None
+        if name in ("get", "setdefault", "pop") and arguments:
+            key = hashed(arguments[0])
+            if None in base and key not in base:  # more entries than are known
+                raise NotKnown
+            entry = base.get(key, arguments[1] if len(arguments) > 1 else None)
+            if name == "setdefault":
+                base[key] = entry
+            if name == "pop":
+                base.pop(key, None)
+            return entry
+        if name in ("copy", "clear"):
+            return getattr(base, name)()
+        if name in ("items", "keys", "values"):
+            return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
+        raise NotKnown
 
 
 def _bound(node: Any, owner: Any) -> bool:
@@ -397,9 +581,9 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     return (child for child in ast.walk(node) if isinstance(child, ast.Call))
 
 
-def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list[Unknown]]:
+def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], list[Unknown]]:
     """All kernels and launches of a module, and the holes of their texts by number."""
-    launches: list[Launch] = []
+    launches: list[LaunchSite] = []
     holes: dict[str, Unknown] = {}
     for entry in (None, *_functions(tree)):
         for choices in paths():
@@ -417,8 +601,8 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
     return launches, list(holes.values())
 
 
-def _outcome(launch: Launch) -> str:
-    """All that a launch says, as text: runs with equal outcomes are one."""
+def _outcome(launch: LaunchSite) -> str:
+    """The options of a launch, as text: runs with equal outcomes are one."""
     kernel = launch.kernel
     return "; ".join(map(_shown, (kernel.source, kernel.defines, launch.defines)))
 
@@ -448,6 +632,6 @@ def _enter(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> No
         decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
         owner = kind if "classmethod" in decorators or kind is None else run.make(kind, None, {})
     if kind is None or node.name != "__init__":
-        run.call_function(Function(node, function.around, owner), None, {}, leaf("_"))
+        run.call_function(ScannedFunction(node, function.around, owner), None, {}, leaf("_"))
     while run.uncalled:
         run.call_function(next(iter(run.uncalled.values())), None, {}, leaf("_"))

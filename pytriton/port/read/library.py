@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pytriton.lang.tree.types import SCALARS
-from pytriton.port.read import texts
+from pytriton.port.read import strings
 from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
@@ -74,7 +74,7 @@ def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> 
 
 
 def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: Path) -> KernelObject:
-    """``triton.kernel`` of any era; what stands after the source is distinguished as the runtime does."""
+    """``triton.kernel`` of any era; arguments after the source are distinguished as by the runtime."""
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
         try:
@@ -209,12 +209,12 @@ def _copied(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-# Functions of which it is known what they do with unknown values, or with lists of them.
+# Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": _config,
     "triton.cdiv": _cdiv,
     "triton.next_power_of_2": _next_power_of_2,
-    "textwrap.dedent": lambda text: texts.method(text, "dedent", []),
+    "textwrap.dedent": lambda text: strings.method(text, "dedent", []),
     "int": _converted(int),
     "float": _converted(float),
     "bool": _converted(bool),

@@ -1,4 +1,4 @@
-"""What an expression of the scanned Python may stand for.
+"""The values of expressions of the scanned Python.
 
 The scanned code is never run. Where a value can be known from the syntax tree alone it is a plain Python
 value (numbers, lists, dicts, and text that remembers its lines); everything else is an ``Unknown`` that
@@ -116,7 +116,7 @@ class Library:
 
 
 @dataclass(eq=False)
-class Function:
+class ScannedFunction:
     """A function of the scanned code, with the names around it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -159,7 +159,7 @@ class ConfigPoint:
 
 @dataclass(eq=False)
 class KernelObject:
-    """What a call of ``triton.kernel`` makes: the text and everything said with it."""
+    """What a call of ``triton.kernel`` makes: the text and its options."""
 
     source: Any
     line: int
@@ -170,10 +170,10 @@ class KernelObject:
 
 
 @dataclass(eq=False)
-class Launch:
+class LaunchSite:
     """A kernel object and one call of it (``line`` 0: it is made and no call was seen) in ``file``.
 
-    ``decisions``: what was assumed about conditions on the way, by their text.
+    ``decisions``: what was assumed about conditions on the path, by their text.
     """
 
     kernel: KernelObject
@@ -184,7 +184,7 @@ class Launch:
 
 
 def leaf(name: str, kind: str | None = None) -> Unknown:
-    """A parameter or another name of which nothing is known."""
+    """A parameter or another name that is unknown."""
     return Unknown(ast.Name(name, ast.Load()), kind)
 
 
@@ -210,7 +210,7 @@ def node_of(value: Any) -> ast.expr:
         return value.node
     if isinstance(value, Instance):
         return ast.Name(value.label, ast.Load())
-    if isinstance(value, Function):
+    if isinstance(value, ScannedFunction):
         name = getattr(value.node, "name", None) or f"lambda_{value.node.lineno}_{value.node.col_offset}"
         return ast.Name(name, ast.Load())
     if isinstance(value, dict):

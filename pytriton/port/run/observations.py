@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytriton.port.read.extract import Found
-from pytriton.port.read.values import ConfigPoint, KernelObject, Launch, Traced, leaf, traced
+from pytriton.port.read.values import Traced, traced
 
 
 class ProgramError(Exception):
@@ -32,13 +32,15 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """One launch: the text, where the kernel was made and called, and what both say (see ``port/run/observe``)."""
+    """One launch: the source, where the kernel was made, and its options (see ``recorder.py``)."""
 
     text: str
     file: Path
     line: int
-    called: int
     said: dict[str, Any]
+
+
+Seen = tuple[Found, tuple[Observation, ...]]  # a source, and the launches of it
 
 
 # Running the program
@@ -131,42 +133,32 @@ def _holds(path: Path, script: Path) -> bool:
 
 
 def observation(launch: dict[str, Any]) -> Observation:
-    return Observation(launch["text"], Path(launch["file"]), launch["line"], launch["called"], launch)
+    return Observation(launch["text"], Path(launch["file"]), launch["line"], launch)
 
 
-# What it tells of texts that were read
+# The sources of a run
 
 
-def completed(found: Found, seen: Sequence[Observation], program: str) -> list[Found]:
-    """What a run made of a text that could not be read to the end; nothing if the run did not come there."""
+def completed(found: Found, seen: Sequence[Observation], program: str) -> list[Seen]:
+    """What a run made of a source with holes; nothing if the run did not launch it."""
     fitting = [observation for observation in seen if _is_of(observation, found)]
-    if not fitting:
-        return []
-    filled = list(_founds(fitting, found))
-    only_defines = all(str(text.text).strip() == str(found.text).strip() for text in filled)
+    filled = list(_grouped(fitting, found))
+    only_defines = all(str(text.text).strip() == str(found.text).strip() for text, _ in filled)
     what = "its defines are" if only_defines else "the text is"
-    file, line = fitting[0].file, fitting[0].line
-    for text in filled:
-        text.notes = [(file, line, f"{what} put together at run time: this is what '{program}' gave")]
+    for text, _ in filled:
+        note = f"{what} put together at run time: this is what '{program}' gave"
+        text.notes = [(fitting[0].file, fitting[0].line, note)]
     return filled
 
 
-def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> list[Found]:
-    """Sources of the run that are not in any source read: they head for where their kernels were made."""
-    unread = [
-        observation
-        for observation in seen
-        if observation.line and not any(_is_of(observation, found) for found in every)
-    ]
-    unread_texts: list[Found] = []
+def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> Iterator[Seen]:
+    """Sources of the run that are in none of the sources read; they belong where their kernels were made."""
+    unread = [one for one in seen if one.line and not any(_is_of(one, found) for found in every)]
     for file in dict.fromkeys(observation.file for observation in unread):
         bare = Found(file, traced((("", 0),)))
-        unread_texts += _founds([observation for observation in unread if observation.file == file], bare)
-    for text in unread_texts:
-        text.notes = [
-            (text.path, text.launches[0].kernel.line, f"the source was found by running '{program}' only")
-        ]
-    return unread_texts
+        for text, group in _grouped([one for one in unread if one.file == file], bare):
+            text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
+            yield text, group
 
 
 def _is_of(observation: Observation, found: Found) -> bool:
@@ -179,8 +171,8 @@ def _is_of(observation: Observation, found: Found) -> bool:
     return made_there and observation.file.resolve() == found.path.resolve()
 
 
-def _founds(seen: Sequence[Observation], found: Found) -> Iterator[Found]:
-    """One for each text; texts that differ in the sizes of their buffers only are one, with the largest."""
+def _grouped(seen: Sequence[Observation], found: Found) -> Iterator[Seen]:
+    """One for each source; sources that differ in the sizes of their buffers only are one, with the largest."""
     groups: dict[str, list[Observation]] = {}
     for observation in seen:
         groups.setdefault(_BUFFER.sub("calloc()", observation.text), []).append(observation)
@@ -190,8 +182,7 @@ def _founds(seen: Sequence[Observation], found: Found) -> Iterator[Found]:
         )
         start = found.text.line_at(0) or largest.line
         filled = _filled(found.text, largest.text) or traced(((largest.text, start),))
-        launches = [_launch(launch, filled) for launch in group]
-        yield Found(found.path, filled, launches)
+        yield Found(found.path, filled), tuple(group)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
@@ -209,7 +200,7 @@ def _filled(template: Traced, text: str) -> Traced | None:
     at, offset = len(first), len(first)
     for number in range(1, len(parts), 2):
         hole, literal = parts[number], parts[number + 1]
-        # the leftmost place serves: what comes later can only gain by it
+        # the leftmost place: what comes later can only gain by it
         end = len(text) - len(last)
         next_at = end if number + 2 == len(parts) else text.find(literal, at, end)
         if next_at < at:
@@ -218,31 +209,3 @@ def _filled(template: Traced, text: str) -> Traced | None:
         pieces.append((literal, template.line_at(offset + len(hole))))
         at, offset = next_at + len(literal), offset + len(hole) + len(literal)
     return traced(pieces)
-
-
-def _launch(observation: Observation, text: Traced) -> Launch:
-    """The launch as if it had been read."""
-    values = observation.said
-    points = tuple(ConfigPoint(_values(defines), warps) for defines, warps in values["points"])
-    kernel = KernelObject(
-        text,
-        observation.line,
-        _values(values["defines"]),
-        points,
-        values["kernel"],
-        values["strict"],
-    )
-    return Launch(kernel, observation.called, file=observation.file)
-
-
-def _values(defines: dict[str, Any]) -> dict[str, Any]:
-    """Defines as the reader of code has them; a dtype stays open, since the next caller has another."""
-    return {name: _value(name, value) for name, value in defines.items()}
-
-
-def _value(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return leaf(name, "dtype")
-    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        return leaf(name, "dtype")
-    return value

@@ -1,1 +1,1 @@
-"""Memory checks: what a launch may reach, what it reached beside, and how that is said. CPU and GPU alike."""
+"""Memory checks on CPU and GPU: the memory of a launch, accesses out of bounds, and their diagnostics."""

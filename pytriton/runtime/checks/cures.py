@@ -118,7 +118,7 @@ def _strides(outside: Outside) -> str | None:
 
 
 def _view(outside: Outside) -> str | None:
-    """A view whose strides were not passed; a number that is no stride."""
+    """A view whose strides were not passed; a number that is not a stride."""
     tensor, extent = outside.tensor, outside.extent
     if tensor is None or extent is None or tensor.ndim < 2:
         return None

@@ -40,7 +40,7 @@ _FROM_ENVIRONMENT: Final[dict[str, Check]] = {"": None, "0": False, "1": True, "
 
 
 def check_of(given: object) -> Check:
-    """What a constructor was given; where that is None, what the environment says. Raises LaunchError."""
+    """What a constructor was given; where that is None, the environment variable. Raises LaunchError."""
     if given is None:
         text = os.environ.get(CHECK_VARIABLE, "")
         if text not in _FROM_ENVIRONMENT:
@@ -286,7 +286,7 @@ class Outside:
 
     @property
     def absent(self) -> str:
-        """What stands for an absent tensor."""
+        """What was passed for an absent tensor."""
         assert self.extent is not None
         at = [parameter.name for parameter in self.memory.parameters].index(self.extent.parameter.name)
         given = self.memory.arguments[at]

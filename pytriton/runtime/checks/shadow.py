@@ -23,11 +23,11 @@ import torch
 from pytriton.compat.torch_names import version_of
 from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
+from pytriton.runtime.checks.diagnostics import Program, named
 from pytriton.runtime.checks.memory import Memory, Range, merged
-from pytriton.runtime.checks.report import Program, named
-from pytriton.runtime.errors import warn
+from pytriton.runtime.errors import warn_once
 
-Kind = Literal["load", "store", "atomic"]
+AccessKind = Literal["load", "store", "atomic"]
 
 _PAGE: Final = 4096
 
@@ -39,7 +39,7 @@ class Event:
     program: int
     clock: int
     site: int
-    kind: Kind
+    kind: AccessKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,7 @@ class AccessShadow:
         self._last = {
             name: numpy.zeros(0, numpy.int32) for name in ("store", "atomic", "load", "load2", "left")
         }
-        self._events = [Event(-1, 0, -1, "load")]  # 0: none
-        self._programs, self._clocks = _Column(), _Column()  # of the events
+        self._events = [Event(0, 0, -1, "load")]  # 0: none, before all others
         self._left: list[Any] = [None]  # what was known at the atomics
         self._program = -1
         self._knows = numpy.zeros(programs, numpy.int32)
@@ -72,7 +71,7 @@ class AccessShadow:
         for low, end in merged(ranges):
             self._add(low, end)
 
-    def touched(self, program: int, site: int, kind: Kind, addresses: Any, width: int) -> list[Clash]:
+    def touched(self, program: int, site: int, kind: AccessKind, addresses: Any, width: int) -> list[Clash]:
         """Note an access to elements of so many bytes; whom of other programs it meets in no order."""
         if not addresses.size:
             return []
@@ -86,8 +85,6 @@ class AccessShadow:
         event = Event(program, int(self._knows[program]), site, kind)
         number = len(self._events)
         self._events.append(event)
-        self._programs.append(program)
-        self._clocks.append(event.clock)
         others = {"load": ("store", "atomic"), "store": ("store", "atomic", "load", "load2")}
         parts = max(1, width // self._unit)
         clashes = [
@@ -104,10 +101,12 @@ class AccessShadow:
 
     def _unordered(self, numbers: Any) -> Any:
         """Which of the events are of other programs, and not known to have come before."""
-        programs = self._programs.of(numbers)
-        return (
-            (programs != self._program) & (self._clocks.of(numbers) > self._knows[programs]) & (numbers > 0)
-        )
+        distinct, places = numpy.unique(numbers, return_inverse=True)
+        events = [self._events[number] for number in distinct.tolist()]
+        unordered = [
+            each.program != self._program and each.clock > self._knows[each.program] for each in events
+        ]
+        return numpy.array(unordered, bool)[places]
 
     def _clashes(self, numbers: Any, event: Event, parts: int) -> list[Clash]:
         unordered = self._unordered(numbers)
@@ -123,7 +122,7 @@ class AccessShadow:
             found.append(Clash(before, event, numpy.unique(units // parts)))
         return found
 
-    def _keep(self, kind: Kind, units: Any, number: int) -> None:
+    def _keep(self, kind: AccessKind, units: Any, number: int) -> None:
         if kind != "load":
             self._last[kind][units] = number
             return
@@ -176,23 +175,6 @@ class AccessShadow:
         self._size += -((low - end) // self._unit) + 8  # an element may begin in the last unit
         for name, column in self._last.items():
             self._last[name] = numpy.concatenate([column, numpy.zeros(self._size - len(column), numpy.int32)])
-
-
-class _Column:
-    """Numbers of the events, as an array that grows."""
-
-    def __init__(self) -> None:
-        self._array = numpy.zeros(1024, numpy.int32)
-        self._count = 1
-
-    def append(self, number: int) -> None:
-        if self._count == len(self._array):
-            self._array = numpy.concatenate([self._array, numpy.zeros_like(self._array)])
-        self._array[self._count] = number
-        self._count += 1
-
-    def of(self, numbers: Any) -> Any:
-        return self._array[numbers]
 
 
 # What the programs of a launch on the CPU store: elements that two of them set, and those that none of them sets.
@@ -279,7 +261,7 @@ def tell_of_written(
             "let one program store each element, or add with atomic_add; kernel.check_races finds all races"
         )
         found = Diagnostic("warning", "TC557", message, site.span, notes, help_)
-        _once(("conflict", site.span.source.name, site.span.start), found, memory)
+        warn_once(found.render(), ("conflict", site.span.source.name, site.span.start), memory.checks.warned)
     for name in written.counts if memory.checks.outputs else ():
         store = _unfinished(name, written.counts[name], sites, last, memory)
         if store is not None:
@@ -291,7 +273,7 @@ def tell_of_written(
                 "look at the grid, the offsets and the mask; pass a view, as in y[:n], where that is meant"
             )
             found = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
-            _once(("left", name), found, memory)
+            warn_once(found.render(), ("left", name), memory.checks.warned)
 
 
 def _unfinished(
@@ -313,9 +295,3 @@ def _unfinished(
 def _is_older(tensor: torch.Tensor) -> bool:
     """Whether it was changed in place before this launch, which may have counted as a change already."""
     return not tensor.is_inference() and version_of(tensor) > 1
-
-
-def _once(place: object, found: Diagnostic, memory: Memory) -> None:
-    if place not in memory.checks.warned:
-        memory.checks.warned.add(place)
-        warn(found.render())

@@ -162,7 +162,7 @@ def assembly(compiled: Any, mode: str) -> str:
     return text
 
 
-# What ``python -m pytriton info`` says of this machine where torch and triton are installed.
+# Rows of ``python -m pytriton info`` where torch and triton are installed.
 
 
 def rows() -> dict[str, str]:

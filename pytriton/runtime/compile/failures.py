@@ -1,6 +1,6 @@
-"""When Triton refuses what we generated, or stops while running it: whose line was it?
+"""When Triton refuses what we generated, or stops while running it: the line of the source.
 
-Such an error is shown with three things: what Triton said, the generated file and line, and the line of the
+Such an error is shown with three things: the message of Triton, the generated file and line, and the line of the
 Triton-C source from which that line came.
 """
 
@@ -20,8 +20,8 @@ from typing import Any, Final
 from pytriton.compat.triton_names import CompilationError, OutOfResources
 from pytriton.errors import CompileError, Diagnostic, LaunchError, PytritonError, UnsupportedError
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.diagnostics import Stuck
 from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.checks.report import Stuck
 from pytriton.runtime.errors import refusal
 from pytriton.source import Source, Span
 
@@ -113,7 +113,7 @@ class Generated:
         line = printed.line if printed else None
         words = printed.words if printed else f"{type(error).__name__}: {error}"
         while isinstance(error, CompilationError):
-            # The outermost one stands in the kernel, the innermost says what is wrong.
+            # The outermost one is in the kernel, the innermost has the message.
             if line is None and hasattr(error.node, "lineno"):
                 line = error.node.lineno + self._line_of_kernel() - 1
             words = error.error_message or words

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from platformdirs import user_cache_path
 
@@ -33,10 +33,7 @@ from pytriton.runtime.locks import Lock
 # One file, replaced as a whole: a reader sees the old content or the new, whenever the writer is killed.
 #
 # The content is written to a temporary file beside it, which then takes its name. A writer that is killed leaves
-# its temporary file; the next process that writes to the directory removes it. Whether its writer lives is known
-# by a lock on the file, which the system drops with the process: no clock and no process number is trusted. Where
-# a file system knows no locks, a day's age decides; a writer whose file was taken away too early simply writes it
-# again.
+# its temporary file; the first write of a later process removes those that are a day old.
 
 
 try:
@@ -45,40 +42,38 @@ except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
 
-Result = TypeVar("Result")
-
 _PREFIX: Final = ".writing-"
 _DAY: Final = 86400.0  # seconds
-_PAUSES: Final = (0.001, 0.004, 0.016)  # seconds
 MAX_LINE_BYTES: Final = 1 << 16
-# What may be gone a moment later: our temporary file was removed, a server moved or was busy, a signal came.
-_PASSING: Final = frozenset(
-    {errno.ENOENT, errno.EBUSY, errno.ESTALE, errno.EINTR, errno.EAGAIN, errno.ETXTBSY}
-)
 
-_cleaned: set[tuple[int, Path]] = set()  # process and directory
+_cleaned: set[Path] = set()
 
 
-def read_bytes(path: Path, largest: int) -> bytes | None:
-    """What a file holds; None for one that cannot be read or has more than ``largest`` bytes."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(largest + 1)
-    except OSError:
-        return None
-    return content if len(content) <= largest else None
+def read_bytes(path: Path, largest: int) -> bytes:
+    """The content of a file; raises OSError, or ValueError for one that has more than ``largest`` bytes."""
+    with open(path, "rb") as file:  # not Path.read_bytes: /dev/zero has no end
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError("it is too large")
+    return content
 
 
 def replace_file(path: Path, content: bytes) -> Path:
     """Make a file hold this content; raises OSError where that cannot be done."""
-
-    def replace() -> Path:
-        if read_bytes(path, len(content)) != content or path.is_symlink():
-            _clean_once(path.parent)
-            _replace(path, content)
-        return path
-
-    return insisting(replace)
+    with contextlib.suppress(OSError, ValueError):
+        if read_bytes(path, len(content)) == content and not path.is_symlink():
+            return path
+    _clean_once(path.parent)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX, suffix=path.suffix)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return path
 
 
 def append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> None:
@@ -87,27 +82,12 @@ def append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> N
     A writer that was killed, or that found the disk full, may have left a last line without its end. It is
     cut off, unless it ``is_whole``: then a person wrote it.
     """
-    insisting(lambda: _append_line(path, line, is_whole))
-
-
-def insisting(attempt: Callable[[], Result]) -> Result:
-    """What an attempt gives; it is repeated after errors that may be gone a moment later."""
-    for pause in _PAUSES:
-        try:
-            return attempt()
-        except OSError as error:
-            if error.errno not in _PASSING:
-                raise
-            time.sleep(pause)
-    return attempt()
-
-
-def _append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> None:
     with open(path, "a+b", buffering=0) as file:
-        _lock_file(file.fileno(), wait=True)
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
         end = file.seek(0, os.SEEK_END)
-        start = max(0, end - MAX_LINE_BYTES)
-        file.seek(start)
+        file.seek(max(0, end - MAX_LINE_BYTES))
         tail = (file.read(MAX_LINE_BYTES) or b"").rpartition(b"\n")[2]
         if tail and is_whole(tail):
             line = b"\n" + line
@@ -119,53 +99,15 @@ def _append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> 
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _replace(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_PREFIX, suffix=path.suffix)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _lock_file(handle)
-            file.write(content)
-            file.flush()
-            os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _lock_file(handle: int, wait: bool = False) -> bool | None:
-    """Lock an open file until it is closed; False if another process has it, None where there are no locks."""
-    if fcntl is None:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError as error:
-        return False if error.errno == errno.EWOULDBLOCK else None
-    return True
-
-
 def _clean_once(place: Path) -> None:
-    """Remove what killed writers left, once a process and directory."""
-    key = (os.getpid(), place)
-    if key in _cleaned:
+    """Remove what killed writers left, once for each directory."""
+    if place in _cleaned:
         return
-    _cleaned.add(key)
-    with contextlib.suppress(OSError), os.scandir(place) as entries:
-        for entry in entries:
-            if entry.name.startswith(_PREFIX):
-                with contextlib.suppress(OSError):
-                    _remove_if_left(entry.path)
-
-
-def _remove_if_left(path: str) -> None:
-    handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        locked = _lock_file(handle)
-        aged = abs(time.time() - os.fstat(handle).st_mtime) > _DAY
-        if locked or (locked is None and aged):
-            os.unlink(path)
-    finally:
-        os.close(handle)
+    _cleaned.add(place)
+    for left in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if abs(time.time() - left.lstat().st_mtime) > _DAY:
+                left.unlink()
 
 
 DIRECTORY_VARIABLE: Final = "PYTRITON_CACHE_DIR"
@@ -182,7 +124,7 @@ def module_name(function: str, text: str) -> str:
 def directory() -> Path:
     """The directory for modules, made and checked; raises LaunchError if others could write to it.
 
-    Where it cannot be made or written (a read-only home), a private temporary directory serves for the rest
+    Where it cannot be made or written (a read-only home), a private temporary directory is used for the rest
     of the process, with one warning.
     """
     wanted = _wanted()
@@ -219,7 +161,9 @@ def store_bytes(name: str, content: bytes) -> Path:
 
 def load_bytes(name: str, largest: int) -> bytes | None:
     """What a file of that name holds; None where there is none, and where it is larger or cannot be read."""
-    return read_bytes(directory() / name, largest)
+    with contextlib.suppress(OSError, ValueError):
+        return read_bytes(directory() / name, largest)
+    return None
 
 
 _CURE: Final = f"chmod 700 it, or name another directory in {DIRECTORY_VARIABLE}"

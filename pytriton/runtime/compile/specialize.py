@@ -71,7 +71,7 @@ def specialize(
 
 
 def _promised(parameter: Parameter) -> int:
-    """The largest power of two that divides the promise; more than 16 tells Triton nothing."""
+    """The largest power of two that divides the promise; Triton uses no more than 16."""
     promise = parameter.aligned if isinstance(parameter.type, PointerType) else parameter.multiple_of
     return min(16, promise & -promise)
 

@@ -1,10 +1,14 @@
-"""The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs."""
+"""The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
+
+The interpreter has the addresses and the mask of a block at hand; whether all of them are inside is one minimum
+and one maximum. Only where they are not, a mask is computed: a load gives 0 there, a store and an atomic do
+nothing, and the first of each site is kept with the number of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy
@@ -12,63 +16,42 @@ import triton.language as tl
 
 from pytriton.compat.interpreter_names import TensorHandle, interpreter_builder
 from pytriton.passes.check.sites import Site
+from pytriton.runtime.checks.diagnostics import Double, Race
 from pytriton.runtime.checks.memory import Memory, Pages, Range, Violation
-from pytriton.runtime.checks.report import Double, Race
 from pytriton.runtime.checks.shadow import AccessShadow, StoreLog
 from pytriton.runtime.interpret.patches import array_of
-
-# The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
-#
-# The interpreter has the addresses and the mask of a block at hand; whether all of them are inside is one minimum
-# and one maximum. Only where they are not, a mask is computed: a load gives 0 there, a store and an atomic do
-# nothing, and the first of each site is kept with the number of all.
-
 
 _NOWHERE: Final[Range] = (1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """One launch: the memory that it may reach, by site what was outside and the highest address, its stores."""
-
-    memory: Memory
-    found: dict[int, Violation]
-    last: dict[int, int] = field(default_factory=dict)
-    written: StoreLog = field(default_factory=StoreLog)
-
-
 class CheckedAccesses:
-    """The helpers of one checked kernel, by name in ``functions``; they work inside ``of(a launch)``."""
+    """One launch of checked code: the helpers by name in ``functions``; by site, the violations that they
+    ``found`` and the highest address, ``last``; and what was ``written``."""
 
-    def __init__(self, sites: Sequence[Site]) -> None:
-        self.sites = sites
+    def __init__(self, sites: Sequence[Site], memory: Memory) -> None:
+        self.sites, self.memory = sites, memory
+        self.found: dict[int, Violation] = {}
+        self.last: dict[int, int] = {}
+        self.written = StoreLog()
         self._ordered = any(site.kind == "atomic" for site in sites)  # perhaps: the programs, by locks
-        self._launched: Launched | None = None
-        self._bounds: list[Range] = []  # by site: the lowest and the highest address that need no second look
+        # By site: the lowest and the highest address that need no second look.
+        self._bounds = [
+            (known[0][0], known[0][1] - site.width) if (known := memory.ranges(site)) else _NOWHERE
+            for site in sites
+        ]
         self._pages: dict[bool, Pages] = {}
         self._scratch = numpy.zeros(1, numpy.uint64)
-        self.functions: Mapping[str, Callable[..., Any]] = {
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Made when asked for: kept here, a cycle would keep the user's tensors alive."""
+        return {
             "checked_load": self._load,
             "checked_store": self._store,
             "checked_atomic_add": self._add,
             "checked_atomic_xchg": self._xchg,
             "checked_atomic_cas": self._cas,
         }
-
-    @contextmanager
-    def of(self, launched: Launched) -> Iterator[None]:
-        """While the body runs, the accesses are those of one launch; no other thread may interpret meanwhile."""
-        self._launched = launched
-        self._pages = {}
-        ranges = [launched.memory.ranges(site) for site in self.sites]
-        self._bounds = [
-            (known[0][0], known[0][1] - site.width) if known else _NOWHERE
-            for site, known in zip(self.sites, ranges, strict=True)
-        ]
-        try:
-            yield
-        finally:
-            self._launched = None  # it holds the user's tensors
 
     # The helpers, with the arguments that generated code gives them; the last are the table, the number of the site
     # and two numbers for the table.
@@ -92,14 +75,13 @@ class CheckedAccesses:
 
     def _note_store(self, pointer: Any, value: Any, mask: Any, inside: Any, number: int) -> None:
         """Note what a store sets, and compare it with what other programs have stored there."""
-        assert self._launched is not None
         every, shape = pointer.handle.data, pointer.handle.data.shape
         at: Any = slice(None)
         if inside is not None or mask is not True:
             at = (kept(every, mask) if inside is None else inside).reshape(-1)
         addresses = every.reshape(-1)[at]
-        program, written, site = program_id(), self._launched.written, self.sites[number]
-        owners = written.store(site, addresses, program, self._launched.memory)
+        program, site = program_id(), self.sites[number]
+        owners = self.written.store(site, addresses, program, self.memory)
         if owners is None or self._ordered or not owners.any():
             return
         old, new = [
@@ -109,7 +91,7 @@ class CheckedAccesses:
                 value,
             )
         ]
-        written.compare(number, owners, old, new.astype(old.dtype), addresses, program, site.width)
+        self.written.compare(number, owners, old, new.astype(old.dtype), addresses, program, site.width)
 
     def _add(self, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
         return self._changed(tl.atomic_add, pointer, value, mask, site[1])
@@ -140,9 +122,8 @@ class CheckedAccesses:
         addresses = pointer.handle.data
         low, last = self._bounds[number]
         lowest, highest = int(addresses.min()), int(addresses.max())
-        assert self._launched is not None
-        if highest > self._launched.last.get(number, 0):
-            self._launched.last[number] = highest
+        if highest > self.last.get(number, 0):
+            self.last[number] = highest
         if low <= lowest and highest <= last:
             return None
         wanted = kept(addresses, mask)
@@ -155,8 +136,7 @@ class CheckedAccesses:
 
     def _reached(self, addresses: Any, number: int) -> Any:
         """Which addresses are inside, as truth values."""
-        assert self._launched is not None
-        memory, site = self._launched.memory, self.sites[number]
+        memory, site = self.memory, self.sites[number]
         inside = numpy.zeros(addresses.shape, bool)
         for low, end in memory.ranges(site):
             if end - site.width >= low:
@@ -175,8 +155,7 @@ class CheckedAccesses:
     def _note(self, number: int, addresses: Any, outside: Any) -> None:
         reached = addresses[outside]
         lowest, highest, count = int(reached.min()), int(reached.max()), int(reached.size)
-        assert self._launched is not None
-        known, program = self._launched.found.get(number), program_id()
+        known, program = self.found.get(number), program_id()
         if known is not None:
             known.count += count
             known.programs = (known.programs or 0) + (known.last != program)
@@ -187,7 +166,7 @@ class CheckedAccesses:
         at = int(outside.reshape(-1).argmax())
         element = tuple(map(int, numpy.unravel_index(at, outside.shape))) if site.shape else ()
         address = int(addresses.reshape(-1)[at])
-        self._launched.found[number] = Violation(
+        self.found[number] = Violation(
             *(site, count, 1, program, element, address, lowest, highest),
             all_outside=bool(outside.all()),
             last=program,
@@ -223,44 +202,31 @@ def _zero_where(value: Any, places: Any) -> Any:
 
 # The accesses of checked code, watched for races: the memory's shadow is asked at each of them.
 #
-# Input: launches of ``CheckedAccesses``, one at a time. Output: ``races``, by the two sites that meet, and
-# ``doubles``, the stores of a block that went to one address twice.
+# Output: ``races``, by the two sites that meet, and ``doubles``, the stores of a block that went to one address
+# twice.
 
 
 class Racing(CheckedAccesses):
-    """The helpers of one checked kernel; they work inside ``of(a launch)``."""
+    """One launch of checked code, and the ``shadow`` of its memory."""
 
-    def __init__(self, sites: Sequence[Site], grid: tuple[int, int, int]) -> None:
-        super().__init__(sites)
+    def __init__(self, sites: Sequence[Site], memory: Memory, grid: tuple[int, int, int]) -> None:
+        super().__init__(sites, memory)
         self.races: dict[tuple[int, int], Race] = {}
         self.doubles: dict[int, Double] = {}
-        self.atomics = False  # whether there were any: else the order of programs can change nothing
         self._grid = grid
-        self._shadow: AccessShadow | None = None
-
-    @contextmanager
-    def of(self, launched: Launched) -> Iterator[None]:
-        """While the body runs, the accesses are those of one launch."""
-        extents = launched.memory.extents.values()
-        ranges = [(extent.low, extent.end) for extent in extents if extent.end > extent.low]
-        unit = min((site.width for site in self.sites), default=1)
-        x, y, z = self._grid
-        self._shadow = AccessShadow(ranges, unit, x * y * z)
-        with super().of(launched):
-            yield
-        self.atomics = self._shadow.atomics
-        self._shadow = None
+        ranges = [(extent.low, extent.end) for extent in memory.extents.values() if extent.end > extent.low]
+        unit = min((site.width for site in sites), default=1)
+        self.shadow = AccessShadow(ranges, unit, math.prod(grid))
 
     def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
         inside = super()._inside(pointer, mask, number)
         addresses = pointer.handle.data
         reached = kept(addresses, mask) if inside is None else inside
-        assert self._shadow is not None
         site, program = self.sites[number], program_id()
         x, y, _ = self._grid
         linear = program[0] + x * (program[1] + y * program[2])
         flat = numpy.flatnonzero(reached)
-        for clash in self._shadow.touched(linear, number, site.kind, addresses.reshape(-1)[flat], site.width):
+        for clash in self.shadow.touched(linear, number, site.kind, addresses.reshape(-1)[flat], site.width):
             before = clash.before.program
             other = before % x, before // x % y, before // (x * y)
             key = min(number, clash.before.site), max(number, clash.before.site)

@@ -26,18 +26,18 @@ from pytriton.compat.interpreter_names import (
     TensorHandle,
 )
 from pytriton.compat.triton_names import JITFunction
-from pytriton.lang.tree.formats import FLOATS, Conversion, Printed, pieces
+from pytriton.lang.tree.builtins import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.progress import bar
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret import patches
-from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
+from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.waiting import waiting
 from pytriton.runtime.locks import PARSING, interpreting
 
-# Which programs of a grid the interpreter runs, and in which order; what they ask of the grid stays the same.
+# Which programs of a grid the interpreter runs, and in which order; what they read of the grid stays the same.
 #
 # A GPU starts programs by number, the first axis fastest, so a program may wait for one with a lower number.
 # Triton's interpreter counts the last axis fastest.
@@ -79,15 +79,12 @@ def in_order(grid: Grid, *, backwards: bool = False) -> patches.Patches:
 _BASES: Final = {"o": "o", "x": "x", "X": "X", "p": "x"}
 
 
-class Printer:
-    """The calls of ``printf`` of one kernel; ``functions`` stand in for its generated code's."""
+def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
+    """What generated code calls for these calls of ``printf``, by their numbers."""
+    known = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
 
-    def __init__(self, prints: Sequence[Printed]) -> None:
-        self._prints = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
-        self.functions: Mapping[str, Callable[..., Any]] = {"printed": self._print}
-
-    def _print(self, number: int, *values: Any) -> None:
-        conversions, after, shape = self._prints[number]
+    def printed(number: int, *values: Any) -> None:
+        conversions, after, shape = known[number]
         columns = [numpy.broadcast_to(patches.array_of(value, shape), shape).reshape(-1) for value in values]
         rows = zip(*columns, strict=True) if columns else [()]
         for row in rows:
@@ -97,6 +94,8 @@ class Printer:
                 for part in (conversion.before, _formatted(conversion, value))
             ]
             sys.stdout.write("".join(parts) + after)
+
+    return printed
 
 
 def _formatted(conversion: Conversion, value: Any) -> str:
@@ -133,14 +132,12 @@ class Interpreted:
         constexprs: Mapping[str, int | float],
         *,
         ones: bool = False,
-        accesses: CheckedAccesses | None = None,
         prints: Sequence[Printed] = (),
     ) -> None:
-        """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
-        stand in for the helpers of checked code; ``prints`` are its calls of ``printf``."""
-        helpers = {**({} if accesses is None else accesses.functions), **Printer(prints).functions}
-        self._function = InterpretedFunction(_twin(module.python, range=patches.counted, **helpers))
-        self._accesses = accesses
+        """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``prints`` are
+        its calls of ``printf``."""
+        replaced = {"range": patches.counted, "printed": _printer(prints)}
+        self._function = InterpretedFunction(_twin(module.python, **replaced))
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
@@ -156,10 +153,10 @@ class Interpreted:
         self,
         grid: tuple[int, int, int],
         values: Sequence[Any],
-        launched: Launched | None = None,
+        accesses: CheckedAccesses | None = None,
         order: patches.Patches | None = None,
     ) -> None:
-        """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
+        """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
         ``order``: ``in_order`` or ``only``."""
         warn_once(_NOTICE)
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
@@ -175,13 +172,13 @@ class Interpreted:
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
-            if self._accesses is None or launched is None:
-                named = dict(zip(self._names, wrapped, strict=True))
+            named = dict(zip(self._names, wrapped, strict=True))
+            helpers = {} if accesses is None else accesses.functions
+            try:
+                self._function.fn.__globals__.update(helpers)
                 self._function[grid](**named, **self._constexprs)
-                return
-            with self._accesses.of(launched):
-                table = (0,) if self._accesses.sites else ()  # unused
-                self._function[grid](*wrapped, *table, **self._constexprs)
+            finally:
+                self._function.fn.__globals__.update(dict.fromkeys(helpers))  # they hold the user's tensors
 
     def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
         for place, name in self._ones.items():

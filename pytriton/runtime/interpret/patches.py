@@ -45,7 +45,7 @@ def patched(replacements: Patches) -> Iterator[None]:
 
 def _truth_values_spread(splat: Any) -> Any:
     """A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block
-    comes out as int32 or worse, and no longer serves as a mask. Here the block is one of truth values."""
+    comes out as int32 or worse, and is no longer a mask. Here the block is one of truth values."""
 
     def create_splat(self: Any, type_: Any, scalar: Any) -> Any:
         if scalar.data.dtype != numpy.bool_:
@@ -111,7 +111,7 @@ def _sums_wrap(reduce: Any) -> Any:
 
 
 def _all_ones_fit(all_ones: Any) -> Any:
-    """``~x`` of an unsigned integer asks NumPy for -1, which NumPy 2 refuses."""
+    """``~x`` of an unsigned integer requests -1 from NumPy, which NumPy 2 refuses."""
 
     def get_all_ones_value(self: Any, type_: Any) -> Any:
         bits = type_.scalar.primitive_bitwidth

@@ -1,13 +1,13 @@
 """One program of a launch, statement by statement: what each set, and what it stored.
 
-``Recorded`` stands in for the accesses of traced code as ``CheckedAccesses`` does, and for its calls of
-``watched``; ``Trace`` is what users get of it: the steps in the order in which they ran, printable beside the lines
+``Recorded`` replaces the accesses of traced code as ``CheckedAccesses`` does, and its calls of ``watched``;
+``Trace`` is the result for users: the steps in the order in which they ran, printable beside the lines
 of the source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,8 @@ from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
 from pytriton.passes.check.steps import Step, Steps, Variable
-from pytriton.runtime.interpret.accesses import CheckedAccesses
+from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.interpret.accesses import CheckedAccesses, kept
 from pytriton.runtime.interpret.patches import array_of
 from pytriton.source import Span
 
@@ -62,7 +63,7 @@ class TraceStep:
 
     @property
     def text(self) -> str:
-        """The statement as it stands in the source."""
+        """The statement as in the source."""
         return self.span.text
 
 
@@ -101,13 +102,16 @@ class Trace(Sequence[TraceStep]):
 class Recorded(CheckedAccesses):
     """The accesses of traced code, and its calls of ``watched``."""
 
-    def __init__(self, sites: Sequence[Site], steps: Steps) -> None:
-        super().__init__(sites)
-        self.functions = {**self.functions, "watched": self._watched}
+    def __init__(self, sites: Sequence[Site], memory: Memory, steps: Steps) -> None:
+        super().__init__(sites, memory)
         self.taken: list[TraceStep] = []
         self._steps = steps
         self._values: dict[int, Any] = {}
         self._written: list[Written] = []
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        return {**super().functions, "watched": self._watched}
 
     def _watched(self, number: Any, *values: Any) -> None:
         step: Step = self._steps.steps[number]
@@ -139,18 +143,17 @@ class Recorded(CheckedAccesses):
         return self._index(array, variable.root, width)
 
     def _index(self, addresses: Any, root: str, width: int) -> Any:
-        assert self._launched is not None
-        return (addresses.astype(numpy.int64) - self._launched.memory.extents[root].start) // width
+        return (addresses.astype(numpy.int64) - self.memory.extents[root].start) // width
 
     # What is written, beside what CheckedAccesses does.
 
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         super()._store(pointer, value, mask, *site)
-        self._note_written("store", pointer, value, mask, site[1])
+        self._note_written("store", pointer, value, kept(pointer.handle.data, mask), site[1])
 
     def _changed(self, atomic: Any, pointer: Any, value: Any, mask: Any, number: int) -> Any:
         before = super()._changed(atomic, pointer, value, mask, number)
-        self._note_written("atomic", pointer, value, mask, number)
+        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), number)
         return before
 
     def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
@@ -160,17 +163,14 @@ class Recorded(CheckedAccesses):
             self._note_written("atomic", pointer, value, equal, site[1])
         return before
 
-    def _note_written(self, kind: str, pointer: Any, value: Any, mask: Any, number: int) -> None:
-        site = self.sites[number]
-        addresses = pointer.handle.data.reshape(-1)
-        whole = numpy.broadcast_to(array_of(value, pointer.shape), pointer.handle.data.shape).reshape(-1)
-        kept = numpy.ones(addresses.shape, bool)
-        if mask is not True:
-            kept = numpy.broadcast_to(array_of(mask, pointer.shape), pointer.handle.data.shape).reshape(-1)
-        addresses, whole = addresses[kept.astype(bool)], whole[kept.astype(bool)].copy()
+    def _note_written(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
+        site, every = self.sites[number], pointer.handle.data
+        chosen = numpy.broadcast_to(chosen, every.shape)
+        addresses = every[chosen]
+        values = numpy.broadcast_to(array_of(value, pointer.shape), every.shape)[chosen]
         root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
-        indices = addresses.copy() if root is None else self._index(addresses, root, site.width)
-        self._written.append(Written(kind, root, indices, whole))
+        indices = addresses if root is None else self._index(addresses, root, site.width)
+        self._written.append(Written(kind, root, indices, values))
 
 
 def _is_pointer(variable: Variable) -> bool:

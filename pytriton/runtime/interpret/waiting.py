@@ -1,9 +1,9 @@
-"""Finds out that a program waits forever: it reads memory again and again, and nothing changes.
+"""Detects a program that waits forever: it reads memory again and again, and nothing changes.
 
 All that a program can do next depends on where it is, its variables and memory. While it writes nothing, memory
 stays as it is, since no other program runs; so if it comes back to a place with the same variables, it will do so
 forever. States are compared as in R. Brent's search for cycles (1980): with one that is kept, and replaced ever
-more rarely. A kernel that gets on pays for a counter.
+more rarely. A kernel that makes progress pays for a counter only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import triton.language as tl
 
 from pytriton.compat.interpreter_names import InterpreterBuilder, TensorHandle
 from pytriton.compat.triton_names import ir
-from pytriton.runtime.checks.report import Stuck
+from pytriton.runtime.checks.diagnostics import Stuck
 from pytriton.runtime.interpret.patches import Patches
 
 MIN_READS: Final = 256  # in a row, before anything is compared
@@ -66,9 +66,7 @@ class _Watch:
     def loads(self, load: Any) -> Any:
         def create(builder: Any, pointer: Any, *others: Any) -> Any:
             loaded = load(builder, pointer, *others)
-            self._reads += 1
-            if self._reads >= MIN_READS and self._reads % EVERY == 0:
-                self._look(builder, pointer, loaded)
+            self._read(builder, pointer, loaded)
             return loaded
 
         return create
@@ -88,10 +86,8 @@ class _Watch:
             if before.data.size != 1 or not leaves(before, *operands):
                 self._written()
                 return before
-            self._reads += 1
-            if self._reads >= MIN_READS and self._reads % EVERY == 0:
-                pointer = next(operand for operand in operands if isinstance(operand, TensorHandle))
-                self._look(builder, pointer, before)
+            pointer = next(operand for operand in operands if isinstance(operand, TensorHandle))
+            self._read(builder, pointer, before)
             return before
 
         return create
@@ -99,9 +95,11 @@ class _Watch:
     def _written(self) -> None:
         self._reads, self._next, self._frame, self._state = 0, MIN_READS, None, {}
 
-    def _look(self, builder: Any, pointer: Any, read: Any) -> None:
-        """Compare the state of the program with the one that is kept; raises Stuck."""
-        frame = self._kernel()
+    def _read(self, builder: Any, pointer: Any, read: Any) -> None:
+        """Count a read, and now and then compare the state with the one that is kept; raises Stuck."""
+        self._reads += 1
+        compares = self._reads >= MIN_READS and self._reads % EVERY == 0
+        frame = self._kernel() if compares else None
         if frame is None:
             return
         if frame is not self._frame and self._frame is not None:  # another program
@@ -133,7 +131,7 @@ def _rmw_leaves(before: Any, operation: Any, pointer: Any, value: Any, mask: Any
 
 
 def _state_of(variables: Mapping[str, Any]) -> _State:
-    """The variables, those of one element first: the number of an iteration tells most."""
+    """The variables, those of one element first: the number of an iteration differs most often."""
     known = {name: _bytes_of(value) for name, value in variables.items()}
     return dict(sorted(known.items(), key=lambda item: len(item[1])))
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import os
 import struct
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -25,10 +24,10 @@ import numpy
 import torch
 
 from pytriton.compat.torch_names import is_functional, is_functorch_wrapped, unwrap_if_dead
-from pytriton.errors import LaunchError, counted, short
+from pytriton.errors import counted, short
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.errors import headline, refusal, warn
+from pytriton.runtime.errors import refusal
 
 # What may be passed for a parameter, by its declared type: the one table that every check of a call is made from.
 #
@@ -114,8 +113,8 @@ BY_8: Final = 3
 DIVISIBLE: Final = tuple(BY_16 if low == 0 else BY_8 if low == 8 else PLAIN for low in range(16))
 """The specialization of an address or integer, by its last four bits; 1 is a specialization of its own."""
 
-Checked = tuple[Any, int, int | None]
-Checker = Callable[[Any], Checked]
+CheckedValue = tuple[Any, int, int | None]
+Checker = Callable[[Any], CheckedValue]
 Bound = tuple[list[Any], tuple[int, ...], int | None]
 
 
@@ -171,7 +170,7 @@ class Binder:
         return self._positions.get(name)
 
     def check_bits(self, position: int, tensor: torch.Tensor) -> None:
-        """Raise LaunchError if a tensor's memory holds other numbers than it stands for."""
+        """Raise LaunchError if a tensor's memory holds other numbers than its elements."""
         if tensor.is_neg() or tensor.is_conj():
             _refuse_lazy(tensor, self.place(position))
 
@@ -232,14 +231,14 @@ def _checker(parameter: Parameter, place: ArgumentPlace) -> Checker:
 
 # Pointers: tensors, addresses, and what is absent.
 
-_ABSENT: Final[Checked] = (0, BY_16, None)
+_ABSENT: Final[CheckedValue] = (0, BY_16, None)
 
 
 def _pointer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     assert isinstance(parameter.type, PointerType)
     accepted = frozenset(rule_of(parameter).dtypes)
 
-    def check(value: Any) -> Checked:
+    def check(value: Any) -> CheckedValue:
         if isinstance(value, torch.Tensor):
             if not value.numel():
                 return _ABSENT
@@ -299,7 +298,7 @@ def _plain_address(value: object, place: ArgumentPlace) -> int:
 
 
 def _refuse_lazy(tensor: torch.Tensor, place: ArgumentPlace) -> NoReturn:
-    """Its memory holds other numbers than it stands for."""
+    """Its memory holds other numbers than its elements."""
     bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
     place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
@@ -326,7 +325,7 @@ def _integer(parameter: Parameter, place: ArgumentPlace) -> Checker:
     low, high = rule.low, rule.high
     modulus = 1 << type_.bits
 
-    def check(value: Any) -> Checked:
+    def check(value: Any) -> CheckedValue:
         if type(value) is not int:
             value = _whole(_number(value, place), place)
         if not low <= value <= high:
@@ -346,7 +345,7 @@ def _integer(parameter: Parameter, place: ArgumentPlace) -> Checker:
 def _floating(parameter: Parameter, place: ArgumentPlace) -> Checker:
     rounded = rule_of(parameter).rounding
 
-    def check(value: Any) -> Checked:
+    def check(value: Any) -> CheckedValue:
         if type(value) is not float:
             number = _number(value, place)
             try:
@@ -400,55 +399,31 @@ def _shown(value: object) -> str:
     return short(text)
 
 
-# What a kernel object does about a promise that a launch breaks.
+# Promises that a launch breaks.
 #
-# ``__multipleof(n)`` and ``__aligned(n)`` are promises of the author that old programs break all the time, and
-# were right (docs/language.md). So a launch that breaks one runs the translation without it (``Plan.without``),
-# and the kernel object warns of each parameter once; or, if it is strict, refuses the launch.
+# ``__multipleof(n)`` and ``__aligned(n)`` are promises of the author that old programs often break, and still
+# computed the right result (docs/language.md). So a launch that breaks one runs the translation without it
+# (``Plan.without``), and the kernel object warns of each parameter once; or, if it is strict, refuses the launch.
 
 
-STRICT_VARIABLE: Final = "PYTRITON_STRICT_PROMISES"
+def broken_promise(parameter: Parameter, number: int, value: int | None) -> tuple[str, str, str]:
+    """The message for an argument that is not a multiple of ``number``, its code, and the cure."""
+    if isinstance(parameter.type, PointerType):
+        where = "is at an address" if value is None else f"is at address {value:#x}"
+        what, code, attribute = f"{where}, which is not a multiple of {number}", "TC509", "__aligned"
+        cure = f"pass a tensor that starts at a multiple of {number} bytes"
+    else:
+        where = "is" if value is None else f"is {value}, which is"
+        what, code, attribute = f"{where} not a multiple of {number}", "TC508", "__multipleof"
+        cure = f"pass a multiple of {number}"
+    return what, code, f"{cure}, or drop {attribute}({number}) from the source"
 
 
-class Promises:
-    """Tells of broken promises, for all plans of one kernel object."""
-
-    def __init__(self, strict: bool = False) -> None:
-        """``strict``, or PYTRITON_STRICT_PROMISES=1, refuses launches that break a promise."""
-        self.strict = strict or os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
-        self._told: set[str] = set()
-
-    def tell(self, place: ArgumentPlace, number: int, value: int | None = None) -> None:
-        """A parameter's argument, ``value`` if that is known, is not a multiple of ``number``.
-
-        Warns once for each parameter; raises LaunchError if strict.
-        """
-        name = place.parameter.name
-        if name in self._told and not self.strict:
-            return
-        if isinstance(place.parameter.type, PointerType):
-            where = "is at an address" if value is None else f"is at address {value:#x}"
-            what, code, attribute = f"{where}, which is not a multiple of {number}", "TC509", "__aligned"
-            cure = f"pass a tensor that starts at a multiple of {number} bytes"
-        else:
-            what = (
-                f"is not a multiple of {number}"
-                if value is None
-                else f"is {value}, which is not a multiple of {number}"
-            )
-            code, attribute, cure = "TC508", "__multipleof", f"pass a multiple of {number}"
-        cure = f"{cure}, or drop {attribute}({number}) from the source"
-        if self.strict:
-            raise LaunchError(headline(f"{place} {what}", code, cure))
-        self._told.add(name)
-        warn(headline(f"{place} {what}: the promise is dropped for this launch", code, cure))
-
-
-# Tensors whose elements do not lie in memory as their shape says, and a call that says nothing about it.
+# Tensors whose elements are not contiguous in memory, passed by a call without their strides.
 #
 # A kernel gets addresses. Of the strides of a tensor it knows what the call passes as integers and defines. So a
 # call with ``x[::2]``, an expanded tensor, or a transposed one beside one that is not, and none of its strides
-# among the numbers, is most likely one that takes its elements for neighbours.
+# among the numbers, most likely treats its elements as contiguous.
 
 
 def unexplained(arguments: Sequence[Any], numbers: Set[int]) -> int | None:

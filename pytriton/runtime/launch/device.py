@@ -5,9 +5,9 @@ sizes, the stream, the function's handle, packed metadata, launch metadata, two 
 arguments of the function, constexprs included (they are skipped). Pointers may be bare addresses. What
 differs between the versions is in ``_adjusted_values`` and ``direct_of``, and nowhere else.
 
-Below ``run`` is a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
-scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
-scratch memory but such as torch can give (for tensor descriptors, below).
+Below ``run`` is a C function. ``Direct`` describes how to call that without what ``run`` does first: allocating
+scratch memory and reading hooks. There is one in known versions of Triton, for kernels whose scratch memory
+torch can give (for tensor descriptors, below).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".
 
 
 def _asked(grid: Callable[[Options], Any], options: Options, kernel: str) -> Any:
-    """What a grid function says. Its own errors are the user's; one that takes no argument is refused."""
+    """The result of a grid function. Its own errors are the user's; one that takes no argument is refused."""
     try:
         return grid(options)
     except TypeError as error:
@@ -177,7 +177,7 @@ _STYLES: Final[dict[tuple[int, ...], Style]] = {
     (
         3,
         6,
-    ): "flat",  # Triton 3.6: takes its arguments one by one; with it goes all that says "flat", and ``extra``
+    ): "flat",  # Triton 3.6: takes its arguments one by one; delete with it all of "flat", and ``extra``
     (3, 7): "packed",
     (3, 8): "packed",
     (3, 9): "packed",
@@ -225,7 +225,7 @@ class Direct:
 
     @property
     def needs(self) -> tuple[int, bytes, Callable[..., object] | None, tuple[int, ...]] | None:
-        """What the launcher sees to: memory, what a launch must fit, and who serves one that does not."""
+        """For the launcher: memory, the condition of a launch, and what launches one that fails it."""
         if self.fits is None:
             return (self.scratch, b"", None, ()) if self.scratch else None
         return self.scratch, self.fits.packed, self.otherwise, self.fits.positive
@@ -319,12 +319,12 @@ def _adjusted_values(
 
 # Kernels that read tiles through tensor descriptors: on which GPUs, for which launches, with whose memory.
 #
-# passes/speed/descriptors.py has proved what a text can prove. ``fits_of`` asks the rest of each launch, with
+# passes/speed/descriptors.py has proved what the source can prove. ``fits_of`` checks the rest at each launch, with
 # Python's integers: the base and the distance of rows are positive multiples of 16 bytes, and no offset leaves 32
 # bits. (Then the text's own offsets wrap nowhere, so pointers and tiles reach the same elements, and no tile the
-# end of its descriptor.) A launch of which that does not hold goes to the same point without descriptors.
+# end of its descriptor.) A launch of which that does not hold goes to the same config without descriptors.
 #
-# Each program builds its descriptors in memory that comes with the launch. Triton asks an allocator for it that a
+# Each program builds its descriptors in memory that comes with the launch. Triton takes it from an allocator that a
 # user has to set, in every thread. Here each launch takes it from torch, on the stream where it runs, and gives
 # it back once it is queued: what is put there next runs behind it. A CUDA graph has memory of its
 # own.
@@ -339,14 +339,14 @@ MAX_PROGRAMS: Final = 1 << 16  # of one launch: each takes some hundred bytes of
 
 
 def describes() -> bool:
-    """Whether descriptors are worth a try on the current GPU: it copies tiles by itself."""
+    """Whether descriptors may pay on the current GPU: it has hardware that copies tiles."""
     target = driver.active.get_current_target()
     return target.backend == "cuda" and target.arch >= _HOPPER and style_here() is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Whether a launch with this grid and these values reads what the text says."""
+    """Whether a launch with this grid and these values reads what the source does."""
 
     tiles: tuple[Described, ...]
     positive: tuple[int, ...] = ()  # the positions of values that have to be
@@ -378,7 +378,7 @@ def fits_of(translation: Translation) -> Fits | None:
 
 
 def _suits(tile: Described, grid: Grid, values: Sequence[Any]) -> bool:
-    """Whether the descriptor reaches what the text says."""
+    """Whether the descriptor reaches what the source does."""
     (a, b, c), (d, e, f), (x, y, z) = tile.row_ids, tile.column_ids, grid
     address, distance = values[tile.base], values[tile.stride]
     row, column = a * x + b * y + c * z + tile.last_row, d * x + e * y + f * z + tile.last_column

@@ -11,7 +11,7 @@ handles that it takes. One small module launches all kernels (``templates/launch
 parameters. Triton's own builder makes it on first use and keeps it in Triton's cache. Without a C compiler, or with
 torch below 2.10, there is no launcher, and all calls take the slow path. Invariants:
 
-* A record exists only for a key that the slow path has served, with the same specializations, on the same device,
+* A record exists only for a key that the slow path has launched, with the same specializations, on the same device,
   by a choice that is final. So whatever the tests and the key do not prove takes the slow path, and with it every
   error message.
 * Nothing of a call is kept, no tensor and no address: memory that was freed and used again is simply read again.
@@ -38,14 +38,14 @@ from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import rule_of
 from pytriton.runtime.launch.device import Direct, Style, signed_bytes
 
-Kind = Literal["tensor", "address", "absent"]
-Form = tuple[Kind, ...]  # one for each pointer parameter
-Call = Callable[[Sequence[Any], Any], None]
+ArgumentKind = Literal["tensor", "address", "absent"]
+Form = tuple[ArgumentKind, ...]  # one for each pointer parameter
+LauncherCall = Callable[[Sequence[Any], Any], None]
 
 # kind, keyed, byte, low, high, divisor, dtypes: as the C structure ``Parameter`` describes them
 Row = tuple[str, bool, bool, int, int, int, int]
 
-_KINDS: Final[Mapping[type, Kind]] = {
+_KINDS: Final[Mapping[type, ArgumentKind]] = {
     torch.Tensor: "tensor",
     torch.nn.Parameter: "tensor",
     int: "address",
@@ -88,17 +88,17 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """``call(arguments, grid)`` launches calls of one form; ``keyed`` are the positions that its keys tell of."""
+    """``call(arguments, grid)`` launches calls of one form; ``keyed`` are the positions in its keys."""
 
     shape: Shape
-    call: Call
+    call: LauncherCall
     keyed: tuple[int, ...]
     records: dict[tuple[Any, ...], tuple[Any, ...]] = field(repr=False)
 
     def keep(
         self, key: tuple[Any, ...], specializations: Sequence[int], options: Any, direct: Direct
     ) -> None:
-        """A record for a key that the slow path has served with these specializations.
+        """A record for a key that the slow path has launched with these specializations.
 
         Nothing is kept if the key differs from the specializations, or if the C function is of another style.
         """
@@ -144,7 +144,7 @@ def _rows(shape: Shape) -> tuple[Row, ...]:
     )
 
 
-def _row(parameter: Parameter, kind: Kind | None, unsigned: bool) -> Row:
+def _row(parameter: Parameter, kind: ArgumentKind | None, unsigned: bool) -> Row:
     """What may be passed for a parameter; ``kind`` is that of a pointer."""
     rule = rule_of(parameter)
     keyed = rule.divisor % 16 != 0

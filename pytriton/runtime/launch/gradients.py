@@ -1,13 +1,13 @@
-"""What a launch is to autograd: a change in place of what it writes, and the end of every gradient.
+"""Autograd bookkeeping of launches: a launch changes what it writes in place, and ends every gradient.
 
 Autograd keeps a version of each tensor, by which it notices that a value it needs was overwritten. An operation of
 torch counts the version up; so does a launch, for each tensor that it writes. Where gradients are recorded, torch
 refuses to change a leaf that requires one, and so does a launch. Anything else that requires a gradient may be
-passed, but no gradient comes back through the call, of which a warning tells once.
+passed, but no gradient comes back through the call, and a warning is given once.
 
-None of this concerns a call whose gradients are the business of something around it: an operator, the ``forward``
-of an ``autograd.Function``, ``no_grad``. Legacy packages ran in their time whatever they did, so the launches of
-their kernels count nothing, and a leaf that they write draws a warning.
+None of this concerns a call whose gradients are handled around it: an operator, the ``forward``
+of an ``autograd.Function``, ``no_grad``. Legacy packages ran without these checks, so launches of their
+kernels count nothing, and a leaf that they write causes a warning.
 """
 
 from __future__ import annotations

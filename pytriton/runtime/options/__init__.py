@@ -1,4 +1,4 @@
-"""What users say: a text, defines, configs, in the styles of three years.
+"""Options of users: a source, defines, configs, in the styles of three years.
 
 Pickled configs name ``_config_of`` of this package, wherever it is defined.
 """

@@ -1,7 +1,7 @@
-"""Defines, points of a sweep, and the object that a ``grid`` callable gets.
+"""Defines, configs of a sweep, and the object that a ``grid`` callable gets.
 
 A *define* is what the user gives; a *sweep* is the product of all lists among the defines, ``num_warps`` and
-``num_stages``; a *config* is one point of it. Defines travel to the translator as they were given; only
+``num_stages``; a *config* is one element of it. Defines travel to the translator as they were given; only
 ``Options`` reads numeric text as a number, because grids compute with it.
 """
 
@@ -21,7 +21,7 @@ import torch
 import triton
 
 from pytriton.errors import LaunchError, closest
-from pytriton.lang.numbers import plain_number
+from pytriton.lang.tokens import plain_number
 from pytriton.runtime.errors import headline, refusal
 from pytriton.runtime.options.typos import misplaced
 
@@ -140,10 +140,10 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Config:
-    """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
+    """One element of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
 
     ``precision`` is that of ``float @ float``; ``fast_math`` allows other arithmetic to round otherwise than the
-    text says; ``swizzle`` is the size of the groups in which tuning takes the
+    source does; ``swizzle`` is the size of the groups in which tuning takes the
     program ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor
     descriptors, with ``packed`` from copies of operands, where that is exact. None of them shows in ``Options``.
     """
@@ -179,21 +179,26 @@ class Config:
     def __reduce__(self) -> tuple[Any, ...]:
         return _config_of, (state_of_config(self),)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All beside the defines that differs from the defaults, by name."""
+        return {name: value for name, value in changed(self).items() if name != "defines"}
+
     def __repr__(self) -> str:
-        shown = [*self.defines.items(), ("num_warps", self.num_warps)]
-        given = [(setting, getattr(self, setting.name)) for setting in fields(self)[2:]]
-        shown += [(setting.name, value) for setting, value in given if value != setting.default]
+        shown = [*self.defines.items(), *({"num_warps": self.num_warps} | self.settings).items()]
         return f"Config({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
+def changed(settings: Any) -> dict[str, Any]:
+    """The fields of a dataclass that do not have their defaults, by name."""
+    values = {setting: getattr(settings, setting.name) for setting in fields(settings)}
+    return {setting.name: value for setting, value in values.items() if value != setting.default}
+
+
 def state_of_config(config: Config) -> dict[str, Any]:
-    """What a config says, without what it says by default, as every version can read it: plain data under the
+    """The fields of a config that are not defaults, as every version can read them: plain data under the
     names that were always in use. (A younger version may have more fields.)"""
-    usual = Config()
-    state = {setting.name: getattr(config, setting.name) for setting in fields(config)}
-    state = {name: value for name, value in state.items() if value != getattr(usual, name)}
-    if config.defines:
-        state["defines"] = dict(config.defines)
+    state = ({"defines": dict(config.defines)} if config.defines else {}) | config.settings
     if "swizzle" in state:
         state[_OLD_SWIZZLE] = state.pop("swizzle")
     return state
@@ -219,7 +224,7 @@ def present_words(shown: str) -> str:
 def config(
     defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS, **more: Any
 ) -> Config:
-    """One point for ``autotune_configs``, as ``triton.config`` of 2021 made it.
+    """One config for ``autotune_configs``, as ``triton.config`` of 2021 made it.
 
     ``more`` are other fields of ``Config``, as in the line with which tuning ends, or ended in an earlier version.
     """
@@ -302,8 +307,8 @@ def product(
 ) -> tuple[Config, ...]:
     """All configs of a sweep, first values first, the last list running fastest.
 
-    With ``points`` (the user's autotune configs) each point is combined with the defines, which win where
-    both name the same thing. ``num_warps=None`` is the point's own, else the default.
+    With ``points`` (the user's autotune configs) each config is combined with the defines, which win where
+    both name the same thing. ``num_warps=None`` is the config's own, else the default.
     """
     axes = [_axis(value) for value in defines.values()]
     seen: dict[Config, None] = {}

@@ -1,4 +1,4 @@
-"""What a kernel object is made of: all that its constructor was given, and nothing that a call adds."""
+"""The definition of a kernel object: all that its constructor was given, and nothing that a call adds."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class KernelText:
 def read_source(given: object, name: str | None) -> Source:
     """What a user gave as source: text, bytes, or a path. Only an ``os.PathLike`` is a path.
 
-    A text without a name says where it was passed. Raises OSError for a path that cannot be read.
+    A source without a name records where it was passed. Raises OSError for a path that cannot be read.
     """
     if isinstance(given, os.PathLike):
         path = Path(given)
@@ -109,13 +109,8 @@ class Heuristics:
         """The config with 1 for each value, to learn the names of the kernel's parameters."""
         return replace(config, defines={**config.defines, **dict.fromkeys(self.functions, 1)})
 
-    def applied(
-        self, configs: Sequence[Config], names: Sequence[str], arguments: Sequence[Any]
-    ) -> tuple[Config, ...]:
-        """The configs for one call, with the computed values among their defines."""
-        return tuple(self._applied(config, names, arguments) for config in configs)
-
-    def _applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
+    def applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
+        """The config for one call, with the computed values among its defines."""
         known = {**dict(zip(names, arguments, strict=False)), **config.defines}
         computed = {}
         for name, function in self.functions.items():
@@ -200,17 +195,17 @@ def device_of(given: Any) -> torch.device | None:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What the constructor says beside the text and the sweep."""
+    """Options of the constructor beside the source and the sweep."""
 
     tune_key: tuple[str, ...] = ()
     tune_budget: float | None = None  # seconds
     device: torch.device | None = None  # of a call that passes addresses only
-    tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
+    tune_fully: bool = False  # try pytriton's own configs where the user has no sweep, too
     precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
     fast_math: object = False  # a list is one more, too
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
-    legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
+    legacy: bool = False  # made inside a legacy package: autograd does not count launches as changes
     check: Check = None  # whether launches are checked for accesses outside: checks/memory.py
 
 
@@ -230,7 +225,7 @@ class Definition:
     def configs(
         self, defines: Mapping[str, Any], num_warps: Any = None, num_stages: Any = None
     ) -> tuple[Config, ...]:
-        """All points of the sweep; what a call gives wins over what the constructor was given."""
+        """All configs of the sweep; what a call gives wins over what the constructor was given."""
         if num_warps is None and not self.points:
             num_warps = self.num_warps
         if num_stages is None:

@@ -16,7 +16,7 @@ from pytriton.errors import closest
 from pytriton.lang.preprocess.structure import conditions
 from pytriton.runtime.errors import refusal
 
-# What a call of a kernel takes, for those who ask: ``inspect.signature``, ``help`` and editors.
+# The signature of a call of a kernel, for ``inspect.signature``, ``help`` and editors.
 #
 # ``Kernel.__call__`` itself takes its keywords in one dictionary, which is faster than to name them.
 

@@ -1,4 +1,4 @@
-"""One point of a sweep: translated once, loaded once, compiled once a device and specialization.
+"""One config of a sweep: translated once, loaded once, compiled once a device and specialization.
 
 Input: a text and a config; then launches, all decided: device, grid, values and their specialization (a kind for
 each parameter, ``launch/arguments.py``). Output: those launches, on a GPU or by the interpreter. Invariants: of
@@ -19,14 +19,14 @@ import torch
 from pytriton.compat.triton_names import InterpreterError
 from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.diagnostics import Stuck, findings, tell, tell_of_races
 from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.checks.report import Stuck, findings, tell, tell_of_races
 from pytriton.runtime.compile.compiler import compile_kernel
-from pytriton.runtime.interpret.accesses import Launched, Racing
+from pytriton.runtime.interpret.accesses import Racing
 from pytriton.runtime.interpret.interpreter import ONE, in_order, only
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
-from pytriton.runtime.launch.constants import CPU
+from pytriton.runtime.launch.buffers import CPU
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, fits_of, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
@@ -60,7 +60,7 @@ class Candidate:
 
     @cached_property
     def written(self) -> tuple[int, ...]:
-        """Where the arguments stand through which it writes."""
+        """The positions of the arguments through which it writes."""
         own = self.binder.own.parameters
         return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
 
@@ -91,20 +91,20 @@ class Candidate:
         return sum(copy.bytes for copy in copies or ())
 
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
-        """Whether its code holds for such a launch: descriptors and copies reach what the text says, scales are
-        positive."""
+        """Whether its code holds for such a launch: descriptors and copies reach what the source does, scales
+        are positive."""
         if self._copies is not None and not self.copied(grid, values):
             return False
         return self._fits is None or self._fits(grid, values)
 
     @cached_property
     def _checked(self) -> Checked:
-        """The same point with memory checks."""
+        """The same config with memory checks."""
         return Checked(self._text, self.config)
 
     @cached_property
     def _plain(self) -> Candidate:
-        """The same point for launches that its code does not suit: without descriptors and copies, else without
+        """The same config for launches that its code does not suit: without descriptors and copies, else without
         fast_math."""
         fast = self.config.fast_math and (self.config.descriptors or self.config.packed)
         config = replace(self.config, descriptors=False, packed=False, fast_math=fast)
@@ -131,7 +131,7 @@ class Candidate:
             return self._kernels[device, specialization]
 
     def direct_on(self, device: int, specialization: tuple[int, ...]) -> Direct | None:
-        """The C function of a kernel that was launched there; None where there is no calling it directly."""
+        """The C function of a kernel that was launched there; None where it cannot be called directly."""
         kernel = self._kernels.get((device, self._compiled_for(specialization)))
         if kernel is None or kernel.direct is None:
             return None
@@ -196,9 +196,9 @@ def _copier(width: int) -> Candidate:
     return Candidate(*copying(width), lambda made: Binder(made.kernel, made.parameters))
 
 
-# A launch that is looked at instead of made: on the CPU, on copies of the tensors.
+# A launch that is inspected: on the CPU, on copies of the tensors.
 #
-# Input: a text, one point of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
+# Input: a text, one config of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
 # LaunchError for its races.
 
 
@@ -227,22 +227,22 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
 
     A program may wait for an earlier one: the reverse order ends at the first that does."""
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
-    racing, launched = Racing(made.sites, grid), Launched(memory, {})
+    racing = Racing(made.sites, memory, grid)
     try:
-        OnCpu(made, text.source, racing).run(grid, launch.values, launched, in_order(grid, backwards=turned))
+        OnCpu(made, text.source).run(grid, launch.values, racing, in_order(grid, backwards=turned))
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
             raise
-    tell(launched.found, memory, grid)
+    tell(racing.found, memory, grid)
     tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
-    return racing.atomics
+    return racing.shadow.atomics
 
 
 def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> Trace:
     """Run one program of a launch on CPU memory; raises what its interpretation raises."""
     made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
-    recorded, launched = Recorded(made.sites, made.steps), Launched(memory, {})
-    OnCpu(made, text.source, recorded).run(ONE, launch.values, launched, only(program, launch.grid))
-    notes = tuple(findings(launched.found, memory, launch.grid))
+    recorded = Recorded(made.sites, memory, made.steps)
+    OnCpu(made, text.source).run(ONE, launch.values, recorded, only(program, launch.grid))
+    notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)

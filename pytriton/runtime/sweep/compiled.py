@@ -12,6 +12,7 @@ import torch
 from pytriton.compat.triton_names import InterpreterError, OutOfResources, driver
 from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.diagnostics import tell, tell_of_overlaps, tell_of_short_grid
 from pytriton.runtime.checks.memory import (
     Memory,
     bounds,
@@ -21,13 +22,12 @@ from pytriton.runtime.checks.memory import (
     inspectable,
     known_blocks,
 )
-from pytriton.runtime.checks.report import tell, tell_of_overlaps, tell_of_short_grid
 from pytriton.runtime.checks.shadow import tell_of_written
 from pytriton.runtime.compile.compiler import compile_kernel, usable_cache
 from pytriton.runtime.compile.failures import Generated, does_not_fit
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import warn_once
-from pytriton.runtime.interpret.accesses import CheckedAccesses, Launched
+from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.patches import Patches
 from pytriton.runtime.launch.arguments import BY_16
@@ -73,37 +73,38 @@ def compiled_on(
 
 
 class OnCpu:
-    """``made`` is the translation of ``source``; ``accesses`` stand in for the helpers of checked code."""
+    """``made`` is the translation of ``source``."""
 
-    def __init__(self, made: Translation, source: Source, accesses: CheckedAccesses | None = None) -> None:
+    def __init__(self, made: Translation, source: Source) -> None:
         self.made, self._source = made, source
         self._module = load(made.function, made.text)
+        unused = {} if made.table is None else {made.table.identifier: 0}
         self._interpreted = Interpreted(
-            self._module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints
+            self._module, made.parameters, {**made.constexprs, **unused}, prints=made.prints
         )
 
     def run(
         self,
         grid: Grid,
         values: Sequence[Any],
-        launched: Launched | None = None,
+        accesses: CheckedAccesses | None = None,
         order: Patches | None = None,
     ) -> None:
         """All programs of the grid, as ``Interpreted.run`` has it; raises PytritonError where it stops."""
         try:
-            self._interpreted.run(grid, values, launched, order)
+            self._interpreted.run(grid, values, accesses, order)
         except InterpreterError as error:
-            memory = None if launched is None else launched.memory
+            memory = None if accesses is None else accesses.memory
             raise Generated(self.made, self._module.path, self._source).stopped(error, memory) from error
 
 
-# One point of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
+# One config of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
 #
 # Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which
 # no access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a
 # GPU an *inspector* runs first, a kernel that only computes where the accesses of the launch go. If all of them
 # are inside, the plain code does the work, or the *executor*, in which those accesses are checked of which the
-# inspector cannot tell; else the code in which all are. What that finds lies in a table, which is read after
+# inspector cannot decide; else the code in which all are. What that finds lies in a table, which is read after
 # the launch: that waits for it. While a CUDA graph is captured no launch can be waited for: all accesses are
 # checked, and the table of such a launch is read by the next launch of the kernel that is not captured.
 
@@ -127,8 +128,8 @@ class Checked:
         self._kernels, self._captured = {}, []
 
     def run(self, launch: Prepared, memory: Memory, plain: Callable[[], None]) -> None:
-        """Run all programs of the grid, and tell what was outside; raises LaunchError. ``plain`` is the same launch
-        unchecked."""
+        """Run all programs of the grid, and report accesses out of bounds; raises LaunchError. ``plain`` is the
+        same launch unchecked."""
         if launch.device < 0:
             return self._interpret(launch.grid, launch.values, memory)
         tell_of_overlaps(self._whole, memory)
@@ -144,22 +145,22 @@ class Checked:
         return self._tell_of_captured()
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        made, launched = self._on_cpu.made, Launched(memory, {})
+        made = self._on_cpu.made
+        accesses = CheckedAccesses(made.sites, memory)
         tell_of_overlaps(made, memory)
         try:
-            self._on_cpu.run(grid, values, launched)
+            self._on_cpu.run(grid, values, accesses)
         except PytritonError:
-            tell(launched.found, memory, grid)  # the cause, if there was one
+            tell(accesses.found, memory, grid)  # the cause, if there was one
             raise
-        tell(launched.found, memory, grid)
-        tell_of_short_grid(made.sites, launched.last, memory, grid)
-        tell_of_written(launched.written, made.sites, launched.last, memory, grid)
+        tell(accesses.found, memory, grid)
+        tell_of_short_grid(made.sites, accesses.last, memory, grid)
+        tell_of_written(accesses.written, made.sites, accesses.last, memory, grid)
 
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
-        made = self._text.translate(self._config, checked=True, on_cpu=True)
-        return OnCpu(made, self._text.source, CheckedAccesses(made.sites) if made.sites else None)
+        return OnCpu(self._text.translate(self._config, checked=True, on_cpu=True), self._text.source)
 
     @cached_property
     def _whole(self) -> Translation:

@@ -1,12 +1,13 @@
-"""Launches on packed copies of operands: which launches they suit, and the copies.
+"""Launches on packed copies of operands: for which launches they are exact, and the copies.
 
-passes/speed/packing.py has proved what a text can prove. The rest is asked of each launch, in Python's integers: no
+passes/speed/packing.py has proved what the source can prove. The rest is checked at each launch, in Python's
+integers: no
 index is negative, no offset wraps, the copied memory does not meet what the launch writes, and some row does not
 begin or end at 16 bytes. Then the copies are made, in memory that torch gives for the stream of the launch, and the
-kernel runs on them. What does not suit runs the same point without copies, and so does a launch while a CUDA graph
+kernel runs on them. What does not suit runs the same config without copies, and so does a launch while a CUDA graph
 is captured, or without memory for them.
 
-The copying kernel is a text of ours, and runs wherever kernels run. It reads what the bounds admit, nothing else.
+The copying kernel is Triton-C of our own, and runs wherever kernels run. It reads within the bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from pytriton.passes.analysis.context import Box, Packing, Side
-from pytriton.passes.analysis.intervals import Evaluator, Interval, intervals
+from pytriton.passes.analysis.intervals import Interval, LaunchEvaluator, intervals
 from pytriton.passes.speed.packing import ROW
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
@@ -36,7 +37,7 @@ WORDS: Final = {
     2: "short",
     4: "int",
     8: "long",
-}  # by their bytes: a copy does not ask what they mean
+}  # by their bytes
 
 _SOURCE: Final = """
 __global__ void pack(WORD *copy __noalias, WORD *from __noalias __readonly,
@@ -156,7 +157,7 @@ class Copies:
         )
 
 
-def _reach(box: Box, launch: Evaluator[Interval]) -> _Reach | None:
+def _reach(box: Box, launch: LaunchEvaluator[Interval]) -> _Reach | None:
     sides = box.rows, box.columns
     counts = [_count(side, launch) for side in sides]
     strides = [1 if side.stride is None else launch.parameters[side.stride] for side in sides]
@@ -165,7 +166,7 @@ def _reach(box: Box, launch: Evaluator[Interval]) -> _Reach | None:
     return reach if fits else None
 
 
-def _copy(box: Box, launch: Evaluator[Interval]) -> _Copy | None:
+def _copy(box: Box, launch: LaunchEvaluator[Interval]) -> _Copy | None:
     reach = _reach(box, launch)
     if reach is None:
         return None
@@ -178,14 +179,14 @@ def _copy(box: Box, launch: Evaluator[Interval]) -> _Copy | None:
     return _Copy(reach, height, pitch) if fits else None
 
 
-def _bound(side: Side, launch: Evaluator[Interval]) -> int:
+def _bound(side: Side, launch: LaunchEvaluator[Interval]) -> int:
     """A bound that there is, in this launch."""
     interval = None if side.bound is None else launch.of(side.bound)
     assert interval is not None
     return interval[0]
 
 
-def _count(side: Side, launch: Evaluator[Interval]) -> int:
+def _count(side: Side, launch: LaunchEvaluator[Interval]) -> int:
     """How many indices, from 0 on, are reached along an axis; 0 if that is not known."""
     interval = launch.of(side.indices)
     if interval is None or interval[0] < 0:

@@ -1,8 +1,8 @@
 """The candidates that one set of defines means: each translated when it is first needed, and kept.
 
-A point that cannot be translated, compiled or launched is *dropped*, with its reason; only if none is left
+A config that cannot be translated, compiled or launched is *dropped*, with its reason; only if none is left
 is that an error. Points that pytriton adds of its own become candidates like the user's,
-but a grid is shown the user's point from which they come.
+but a grid is shown the user's config from which they come.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pytriton.source import Span
 
 # Points that tuning adds to a user's sweep of its own accord.
 #
-# What a text leaves open and what changes no result: how many stages a loop is pipelined in, the order in which
+# What the source leaves open and what changes no result: how many stages a loop is pipelined in, the order in which
 # the programs of a launch start, whether tiles are loaded through tensor descriptors, and whether operands are
 # copied first. They never show in ``opt``.
 #
-# Copies are tried of all of the user's points, where rows are ragged and operands large: other tiles are good
-# then. The rest is tried one after the other. First stages, on the best six of the user's points: how many are
-# good depends on the tile, and a point that is 10 % behind with Triton's three may be the best with five. Then
+# Copies are tried of all of the user's configs, where rows are ragged and operands large: other tiles are good
+# then. The rest is tried one after the other. First stages, on the best six of the user's configs: how many are
+# good depends on the tile, and a config that is 10 % behind with Triton's three may be the best with five. Then
 # orders and descriptors, on the best three of all these.
 
 
 _T = TypeVar("_T")
 
-STAGED: Final = 6  # so many of the user's points are tried with other stages
+STAGED: Final = 6  # so many of the user's configs are tried with other stages
 BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, in other orders
 # Bytes: the host needs 60 us to launch copies, in which small products are done.
 LEAST_COPIED: Final = 1 << 23
@@ -45,20 +45,20 @@ _LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at t
 
 
 def copied(config: Config, translation: Translation) -> list[Config]:
-    """The same point on copies of its operands (sweep/copies.py says for which launches)."""
+    """The same config on copies of its operands (for which launches: sweep/copies.py)."""
     return [replace(config, packed=True)] if translation.traits.packing is not None else []
 
 
 def staged(config: Config, translation: Translation) -> list[Config]:
-    """The same point with other stages, if the user left them open."""
+    """The same config with other stages, if the user left them open."""
     counts = translation.traits.stages
     return [replace(config, num_stages=count) for count in counts] if config.num_stages is None else []
 
 
 def ordered(config: Config, translation: Translation, describes: bool) -> list[Config]:
-    """The same point with its programs in another order, and with descriptors.
+    """The same config with its programs in another order, and with descriptors.
 
-    ``describes``: whether the GPU has them (launch/device.py says which).
+    ``describes``: whether the GPU has them (which: launch/device.py).
     """
     traits = translation.traits
     groups = (0, *([GROUP] if traits.swizzles else []), *([_LONGEST_FIRST] if traits.grows else []))
@@ -69,7 +69,7 @@ def ordered(config: Config, translation: Translation, describes: bool) -> list[C
 
 
 def own_points(config: Config, translation: Translation, describes: bool = False) -> list[Config]:
-    """All that may be tried of one point of the user's sweep, less the point itself."""
+    """All that may be tried of one config of the user's sweep, less the config itself."""
     copies = copied(config, translation)
     variants = [point for base in (config, *copies) for point in staged(base, translation)]
     bases = (config, *copies, *variants)
@@ -84,13 +84,13 @@ def fastest(times: Mapping[_T, float], count: int, within: float = math.inf) -> 
 
 
 def users_point(config: Config, users: Sequence[Config]) -> Config:
-    """The point of the user's sweep of which one of these is a variant."""
+    """The config of the user's sweep of which one of these is a variant."""
     plain = replace(config, swizzle=0, descriptors=False, packed=False)
     return plain if plain in users else replace(plain, num_stages=None)
 
 
 class Sweep:
-    """``first`` is the first point that can be translated; ``configs`` are the user's, each meaning once."""
+    """``first`` is the first config that can be translated; ``configs`` are the user's, each meaning once."""
 
     def __init__(self, text: KernelText, configs: Sequence[Config]) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can."""
@@ -103,7 +103,7 @@ class Sweep:
         self.configs = _distinct(configs, self.first)
 
     def candidate(self, config: Config) -> Candidate:
-        """The candidate of a point; raises CompileError. A grid sees one of pytriton's own as the user's."""
+        """The candidate of a config; raises CompileError. A grid sees one of pytriton's own as the user's."""
         if config not in self._candidates:
             candidate = Candidate(self.text, config, self._binder_for)
             if config not in self.configs:
@@ -112,7 +112,7 @@ class Sweep:
         return self._candidates[config]
 
     def candidate_or_drop(self, config: Config) -> Candidate | None:
-        """The candidate of a point; None if it cannot be translated, so that it is dropped."""
+        """The candidate of a config; None if it cannot be translated, so that it is dropped."""
         try:
             return self.candidate(config)
         except CompileError as error:
@@ -134,23 +134,23 @@ class Sweep:
         return candidates
 
     def every_point(self) -> list[Config]:
-        """The points of the user's sweep, and those that tuning may add on some GPU."""
+        """The configs of the user's sweep, and those that tuning may add on some GPU."""
         shape = self.first.translation  # if descriptors can be tried depends on the tiles, too
         own = (point for config in self.configs for point in own_points(config, shape, describes=True))
         return [*self.configs, *own]
 
     def shared_memory(self, device: int) -> dict[Config, int]:
-        """Bytes of shared memory of those points that were compiled for a device."""
+        """Bytes of shared memory of those configs that were compiled for a device."""
         every = list(self._candidates.items())  # other threads may add some
         needs = {config: candidate.shared_memory(device) for config, candidate in every}
         return {config: shared for config, shared in needs.items() if shared is not None}
 
     def reasons(self) -> dict[Config, float | str]:
-        """Why each dropped point was dropped, in a line."""
+        """Why each dropped config was dropped, in a line."""
         return {config: str(error).split("\n")[0] for config, error in self.dropped.items()}
 
     def is_lasting(self, config: Config) -> bool:
-        """Whether a point was dropped for a reason that holds in the next process, too: not a full disk."""
+        """Whether a config was dropped for a reason that holds in the next process, too: not a full disk."""
         error = self.dropped.get(config)
         return error is not None and not isinstance(error.__cause__, (OSError, MemoryError))
 
@@ -188,7 +188,7 @@ def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]
 
 
 def _cure(errors: Collection[Exception]) -> str:
-    """What to do where all points were dropped: assertions of the text are no matter of size."""
+    """What to do where all configs were dropped: assertions of the source do not depend on size."""
     first = [error.diagnostics[0] for error in errors if isinstance(error, CompileError)]
     if len(first) < len(errors) or any(diagnostic.code != "TC316" for diagnostic in first):
         return "try smaller tiles"

@@ -46,7 +46,7 @@ from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.recorded import (
     ABSENT,
-    Kind,
+    TracedKind,
     change_operator,
     native_modules,
     opaque_operator,
@@ -65,7 +65,7 @@ def is_whole(argument: Any) -> bool:
         argument = from_functional(argument.elem)
     if torch.compiler.is_dynamo_compiling():
         return _fills_storage(argument)
-    # The question is no part of the graph; torch 2.13 would fail to write a product of three symbols into it.
+    # The comparison must not enter the graph: torch 2.13 fails on a product of three symbols there.
     with disable_proxy_modes_tracing():
         return _fills_storage(argument)
 
@@ -144,7 +144,7 @@ def call_traced(
     planned = getattr(ROUTES, _planned(kernel.token, given, warps, stages, computed))
     if len(arguments) != planned.count:
         planned.refuse_count(arguments)
-    recorded = is_dynamo_compiling() and torch.is_grad_enabled()  # other tracers stand below autograd
+    recorded = is_dynamo_compiling() and torch.is_grad_enabled()  # other tracers are below autograd
     for at, argument in enumerate(arguments):
         if isinstance(argument, torch.Tensor):
             wants = recorded and argument.requires_grad
@@ -304,7 +304,7 @@ def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, 
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], may_be_copied: bool) -> str:
+def _route(planned: str, kinds: Sequence[TracedKind], key: Sequence[int], may_be_copied: bool) -> str:
     """The name of the route; ``may_be_copied``: Inductor may tune a sweep on copies of what is written."""
     plan: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
@@ -316,13 +316,18 @@ def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], may_be_copie
 
 @_constant
 def _route_without(route: str, broken: Sequence[tuple[int, int]]) -> str:
-    """The name of the route for calls that break promises: positions, and what they are no multiples of."""
+    """The name of the route for calls that break promises: positions, and the promised divisors."""
     native: NativeRoute = getattr(ROUTES, route)
     return _kept(("without", route, tuple(broken)), lambda name: native.without(name, dict(broken)))
 
 
 def _make_route(
-    name: str, planned: Planned, kinds: Sequence[Kind], key: Sequence[int], may_tune: bool, exporting: bool
+    name: str,
+    planned: Planned,
+    kinds: Sequence[TracedKind],
+    key: Sequence[int],
+    may_tune: bool,
+    exporting: bool,
 ) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
@@ -343,7 +348,7 @@ def _make_route(
     return NativeRoute(name, plan, modules, key, changed, opaque, without, exporting)
 
 
-def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
+def _check_kinds(plan: Plan, kinds: Sequence[TracedKind]) -> None:
     """Refuse what the checks of an untraced call would refuse for any value; raises LaunchError."""
     binder = plan.first.binder.own
     stand_ins: list[Any] = []

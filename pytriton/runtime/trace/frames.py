@@ -1,7 +1,7 @@
-"""Inside an operator: who wants to know what a kernel call writes, and whether anything is launched.
+"""Inside an operator: records what a kernel call writes, and decides whether anything is launched.
 
-The schema of an operator says which arguments it writes; torch orders, copies and caches by it, so a write
-that it does not mention would be a silent wrong result. While the body of an operator runs, its thread holds
+The schema of an operator declares which arguments it writes; torch orders, copies and caches by it, so an
+undeclared write would be a silent wrong result. While the body of an operator runs, its thread holds
 a ``Frame``, a list to which ``Kernel.__call__`` adds the arguments through which it writes. The operator
 compares them with its schema. In a frame of ``Shapes`` the body runs on fake tensors, to learn the shapes of
 its results, and nothing is launched.

@@ -23,9 +23,9 @@ from pytriton.runtime.plan import Plan
 # A kernel call as one operator of torch: what a tracer records where it cannot see into the launch.
 #
 # ``torch.compile`` knows how to launch a ``@triton.jit`` function, but not everything that a Triton-C kernel may
-# ask for: CPU tensors, absent tensors, doubles, sweeps over texts that differ. Such a call is recorded as an
-# operator ``pytriton::<kernel>_<hash>``. Its schema says which tensors are written; its body makes the same call
-# as an untraced program, with all its checks and its tuning. The name depends on the contents only, so that
+# need: CPU tensors, absent tensors, doubles, sweeps whose sources differ. Such a call is recorded as an
+# operator ``pytriton::<kernel>_<hash>``. Its schema declares which tensors are written; its body makes the same
+# call as an untraced program, with all its checks and its tuning. The name depends on the contents only, so that
 # caches on disk find the operator again in the next process.
 
 
@@ -34,7 +34,7 @@ NAMESPACE: Final = "pytriton"
 ABSENT: Final = "absent"
 # What is known of an argument while tracing: a tensor's dtype, device and whether it has no axes; the type of
 # a number; or ABSENT.
-Kind = tuple[torch.dtype, torch.device, bool] | type | str
+TracedKind = tuple[torch.dtype, torch.device, bool] | type | str
 
 _NUMBERS: Final = {bool: "bool", int: "SymInt", float: "float"}
 
@@ -43,11 +43,11 @@ _library: Final[Any] = torch.library.Library(NAMESPACE, "FRAGMENT")  # type: ign
 _operators: Final[dict[str, Any]] = {}
 
 
-def opaque_operator(plan: Plan, identity: str, kinds: Sequence[Kind]) -> Any:
+def opaque_operator(plan: Plan, identity: str, kinds: Sequence[TracedKind]) -> Any:
     """The overload for calls of this plan with such arguments, and the positions that it takes.
 
     It takes the arguments that are not absent, and then three sizes of the grid for each config of the plan.
-    ``identity`` is a text that tells this plan from all others.
+    ``identity`` is a string that identifies this plan.
     """
     decides = f"{identity} {kinds} {plan.first.translation.text} {plan.written_positions}"
     digest = hashlib.sha256(decides.encode()).hexdigest()[:16]
@@ -58,7 +58,7 @@ def opaque_operator(plan: Plan, identity: str, kinds: Sequence[Kind]) -> Any:
         return _operators[name]
 
 
-def _define(name: str, plan: Plan, kinds: Sequence[Kind]) -> Any:
+def _define(name: str, plan: Plan, kinds: Sequence[TracedKind]) -> Any:
     tags = [torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides]
     _library.define(name + _schema(plan, kinds), tags=tags)
     _library.impl(name, _body(plan, kinds), "CompositeExplicitAutograd")
@@ -68,7 +68,7 @@ def _define(name: str, plan: Plan, kinds: Sequence[Kind]) -> Any:
     return getattr(getattr(torch.ops, NAMESPACE), name).default
 
 
-def _schema(plan: Plan, kinds: Sequence[Kind]) -> str:
+def _schema(plan: Plan, kinds: Sequence[TracedKind]) -> str:
     written = plan.written_positions
     taken = []
     for at, (kind, parameter) in enumerate(zip(kinds, plan.first.binder.own.parameters, strict=True)):
@@ -80,7 +80,7 @@ def _schema(plan: Plan, kinds: Sequence[Kind]) -> str:
     return f"({', '.join([*taken, 'SymInt[] grids'])}) -> ()"
 
 
-def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
+def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
     """The call as it would be untraced: absent arguments are None, each candidate gets its own grid."""
     absent = [at for at, kind in enumerate(kinds) if kind == ABSENT]
     index = {point_of(Options(config)): at for at, config in enumerate(plan.configs)}
@@ -101,14 +101,14 @@ def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
 
 
 def point_of(options: Options) -> Config:
-    """The point of a sweep that a grid function is asked for."""
+    """The config of a sweep that a grid function is asked for."""
     return Config(dict(options.defines), options.num_warps, options.num_stages)
 
 
 # The form of a kernel that Inductor can launch: scalars are cast first; a sweep has one constexpr more.
 #
 # Where Dynamo or Inductor launch a kernel, they count no version of what it writes (runtime/launch/gradients.py).
-# An operator that does nothing but say that a tensor changes stands after such a launch. Where a graph is made
+# Such a launch is followed by an operator that only marks a tensor as changed. Where a graph is made
 # functional it leaves its input marked as changed, and is gone; so Inductor's code does not call it.
 
 
@@ -134,7 +134,7 @@ def _mark_as_changed(context: Any, x: torch.Tensor) -> None:
     context.sync(x)
 
 
-def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | None:
+def native_modules(plan: Plan, kinds: Sequence[TracedKind]) -> list[Translation] | None:
     """The candidates' modules if Inductor's launch of them is exact; else None.
 
     It is for tensors of exactly the declared element types on one GPU, and numbers that it passes unrounded,
@@ -158,7 +158,7 @@ def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | Non
     return translations if len({(module.function, module.text) for module in translations}) == 1 else None
 
 
-def _is_exact(parameter: Parameter, kind: Kind) -> bool:
+def _is_exact(parameter: Parameter, kind: TracedKind) -> bool:
     match parameter.type:
         case PointerType(element=ScalarType() as element):
             return isinstance(kind, tuple) and kind[0] == getattr(torch, element.torch)
@@ -177,5 +177,5 @@ def with_point(module: Translation) -> tuple[str, str]:
     while name in module.text:
         name += "_"
     tree = module.tree
-    parameters = (*tree.parameters, python.Parameter(name, python.CONSTEXPR))
+    parameters = (*tree.parameters, python.FunctionParameter(name, python.CONSTEXPR))
     return printed(tree._replace(parameters=parameters))[0], name

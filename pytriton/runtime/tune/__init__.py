@@ -1,1 +1,1 @@
-"""Which config serves a call: the only one, a pinned or remembered one, or the fastest, measured."""
+"""Chooses the config of a call: the only one, a pinned or stored one, or the fastest, measured."""

@@ -2,7 +2,7 @@
 
 Each launch runs once as soon as it is compiled, beside the compilation of the next, and one that computes something
 else than the others is out (``cross_check.py``). When all are compiled they race (``race.py``). Nothing else runs
-then: a thread that waits for Python's lock between two events would be taken for a slow kernel. A turn is timed
+then: a thread that waits for Python's lock between two events would look like a slow kernel. A turn is timed
 with events on the GPU, the level-2 cache cleared before each launch. What the kernel writes is put back before each
 launch, outside the timed stretch, and once more at the end. One sweep is measured at a time on a GPU.
 """
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.runtime.launch.constants import CPU
+from pytriton.runtime.launch.buffers import CPU
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.tune.cross_check import Saved, disagreeing
@@ -79,9 +79,9 @@ def time_all(
 ) -> Measured:
     """Race these launches, at most so many rounds; ``launches`` may still be compiled while the first run.
 
-    ``over`` says when to end; the first launch is measured in any case. ``tell`` hears how many are left after
-    each round, and the time of the best. ``users`` says which launches are points of the user's, by which the
-    others are judged.
+    ``over`` says when to end; the first launch is measured in any case. ``tell`` is called after each round with
+    the number left and the time of the best. ``users`` selects the launches of the user's own configs, by which
+    the others are judged.
     """
     with _measuring(device), torch.cuda.device(device):
         try:
@@ -107,7 +107,7 @@ def time_all(
 
 
 def _cost(candidate: Candidate, device: int) -> tuple[int, int]:
-    """What a point takes from whatever else runs: warps, and bytes of shared memory."""
+    """What a config takes from whatever else runs: warps, and bytes of shared memory."""
     return candidate.config.num_warps, candidate.shared_memory(device) or 0
 
 

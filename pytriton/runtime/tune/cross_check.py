@@ -3,12 +3,12 @@
 Each candidate is launched once, from the same state, before anything is timed, and what it wrote is
 compared with what the others wrote. Whole numbers must be equal. Floats may differ as the order of sums
 does: an element by 2^-7 (of half and bfloat16 2^-5) of its size and of the mean size of what was written.
-The largest group that agrees is right; of groups of one size, that of the first point. Only the user's
-points vote, never pytriton's own variants.
+The largest group that agrees is right; of groups of one size, that of the first config. Only the user's
+configs vote, never pytriton's own variants.
 
 A kernel whose results depend on luck (on the order of atomics) cannot be judged so: where a candidate does
 not agree with itself, none is dropped. ``PYTRITON_NO_COMPARE=1`` is for kernels that are meant to write
-something else with each point, as into scratch memory whose layout is the tile's.
+something else with each config, as into scratch memory whose layout is the tile's.
 """
 
 from __future__ import annotations

@@ -22,14 +22,14 @@ from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Bound
-from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.launch.buffers import Constants
 from pytriton.runtime.launch.device import Grid, sizes_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Measured, time_all
 from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
-from pytriton.runtime.tune.progress import Progress
+from pytriton.runtime.tune.display import Progress
 
 # Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends seconds on each: 1.3 to
 # 6.5 for tiles of 256 x 256 of examples/dot.py, 0.4 to 0.6 for those that fit (sm_90, two cores).
@@ -41,8 +41,8 @@ from pytriton.runtime.tune.progress import Progress
 # * a loop keeps the tiles that it loads for its matrix products in shared memory, and once more for each stage
 #   beyond the second. That it loads them ahead at all is certain for elements of four bytes; for narrower ones
 #   only where a variant that was compiled already shows it;
-# * sums of 32-bit products that a loop carries stand in registers. Where they alone take more than there are the
-#   kernel would run, from memory, many times slower; such points are left out if others remain.
+# * sums of 32-bit products that a loop carries are kept in registers. Where these alone exceed the registers the
+#   kernel would spill them and run many times slower; such configs are left out if others remain.
 
 
 _WARP: Final = 32  # threads
@@ -69,9 +69,9 @@ def limits_of(device: int) -> Limits | None:
 def too_large(
     translation: Translation, config: Config, limits: Limits, compiled: Mapping[Config, int]
 ) -> str:
-    """Why a point cannot fit; empty where nothing proves it.
+    """Why a config cannot fit; empty where nothing proves it.
 
-    ``compiled`` holds the bytes of shared memory of points that were compiled, for this device and arguments.
+    ``compiled`` holds the bytes of shared memory of configs that were compiled, for this device and arguments.
     """
     threads = _WARP * config.num_warps
     if threads > limits.threads:
@@ -83,7 +83,7 @@ def too_large(
 
 
 def spills(translation: Translation, config: Config) -> str:
-    """Why a point would keep its sums in memory; empty where nothing proves it."""
+    """Why a config would keep its sums in memory; empty where nothing proves it."""
     needed = translation.traits.tiles.summed // (_WARP * config.num_warps)
     return (
         f"its sums need {needed} registers per thread, but there are {_REGISTERS}"
@@ -93,7 +93,7 @@ def spills(translation: Translation, config: Config) -> str:
 
 
 def _copies(translation: Translation, config: Config, compiled: Mapping[Config, int]) -> int:
-    """How often the tiles stand in shared memory at least."""
+    """The least number of copies of the tiles in shared memory."""
     copies = max(1, _stages(config) - 1)
     ahead = translation.traits.tiles.width >= 4 or any(
         shared >= 2 * translation.traits.tiles.loaded > 0
@@ -108,7 +108,7 @@ def _stages(config: Config) -> int:
 
 
 def _alike(one: Config, other: Config) -> bool:
-    """Whether two points are the same but for their stages and the order of their programs."""
+    """Whether two configs are the same but for their stages and the order of their programs."""
     return replace(one, num_stages=None, swizzle=0) == replace(other, num_stages=None, swizzle=0)
 
 
@@ -239,22 +239,11 @@ def save_written(
     """A copy of all memory that these candidates write; None if some of it cannot be found."""
     if any(candidate.translation.traits.writes_elsewhere for candidate in candidates):
         return None
-    written = written_by(candidates, arguments)
+    parameters = candidates[0].binder.parameters
+    positions = sorted({at for candidate in candidates for at in candidate.written})
+    written = [WrittenArgument(arguments[at], parameters[at]) for at in positions]
     for candidate in candidates:
         for buffer in candidate.binder.buffers:
             if buffer.name in candidate.translation.writes:
                 written.append(WrittenArgument(constants.on(device, buffer.name, buffer.buffer), buffer))
     return save(written, device)
-
-
-def written_by(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[WrittenArgument]:
-    """The arguments through which one of these candidates writes; constant buffers are none."""
-    positions = {
-        candidate.binder.position(name) for candidate in candidates for name in candidate.translation.writes
-    }
-    pairs = zip(arguments, candidates[0].binder.parameters, strict=False)
-    return [
-        WrittenArgument(argument, parameter)
-        for at, (argument, parameter) in enumerate(pairs)
-        if at in positions
-    ]

@@ -1,17 +1,17 @@
-"""Which of some points is the fastest? A race: all are timed in turn, and those surely slower drop out.
+"""Which of some configs is the fastest? A race: all are timed in turn, and those surely slower drop out.
 
-Input: points; ``timed(point, count)``, which gives the milliseconds of so many launches of a point, now; and what a
-point costs beside its time (warps, memory). Output: the field at the end (the *finalists*, the choice first), and a
-time for each point.
+Input: configs; ``timed(point, count)``, which gives the milliseconds of so many launches of a config, now; and
+what a config costs beside its time (warps, memory). Output: the field at the end (the *finalists*, the choice
+first), and a time for each config.
 
 A GPU's clock is not steady: a launch takes 10 % longer when the chip has been busy for a while, and some percent
 more or less from one moment to the next. So no time is compared with a time of another moment. In a round each
-point of the field has a turn, in an order that is drawn anew (each comes after each other as often), and what
-counts is the ratio of two points *of one round*, over many rounds:
+config of the field has a turn, in an order that is drawn anew (each comes after each other as often), and what
+counts is the ratio of two configs *of one round*, over many rounds:
 
-* A point drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
+* A config drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
   ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree
-  one decides about points that are 16 % slower, and ten about those that are 2 % slower.
+  one decides about configs that are 16 % slower, and ten about those that are 2 % slower.
 * The race ends when one is left, or it has taken its time. Of those within ``CLOSE`` the cheapest is the choice: it
   is the fastest within the error, and leaves more room to whatever else runs.
 
@@ -31,14 +31,14 @@ from typing import Any, Final, Generic, TypeVar
 T = TypeVar("T")
 _Round = Mapping[T, float]  # the logarithm of each one's milliseconds
 
-CLOSE: Final = 0.005  # a difference that is no reason to take a more expensive point
+CLOSE: Final = 0.005  # a difference too small to take a more expensive config
 
 MAX_ROUNDS: Final = 24
 SCREENING: Final = 5  # rounds that find the best few; no race is shorter for want of time
 _MAX_FINALISTS: Final = 8  # after SCREENING rounds
 _SURE: Final = 2.5
 _FIRST_ERROR: Final = 0.06
-# Milliseconds: of one turn, of a race and of each point in it (beside twice what the first round took).
+# Milliseconds: of one turn, of a race and of each config in it (beside twice what the first round took).
 _TURN: Final = 3.0
 _RACE: Final = 300.0
 _RACE_OF_EACH: Final = 15.0
@@ -48,7 +48,7 @@ _MAX_LAUNCHES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """``times``: milliseconds of each point that had a turn; ``field``: the finalists, the choice first, then by
+    """``times``: milliseconds of each config that had a turn; ``field``: the finalists, the choice first, then by
     their times."""
 
     times: dict[T, float]
@@ -65,7 +65,7 @@ def race(
 ) -> Outcome[T]:
     """Run at most so many rounds; ``over`` says when there is no time for another turn.
 
-    Points that had no turn when it said so have no time. ``tell`` hears after each round how many points are
+    Configs that had no turn when it said so have no time. ``tell`` hears after each round how many configs are
     left, and the milliseconds of the best.
     """
     draw = random.Random(0)

@@ -1,17 +1,17 @@
-"""What answers instead of a measurement: times on disk, choices that the user pins, and what other ranks chose.
+"""Replaces a measurement: times on disk, choices that the user pins, and the choices of other ranks.
 
-The *question* says all that a time depends on beside the point itself: the text, the GPU, the versions, the
-values of the arguments that call for new tuning, and what is compiled into the kernel of all others
-(alignment, ones). Points are written in words (``Config(TM=64, num_warps=4)``).
+The *question* holds all that a time depends on beside the config itself: the source, the GPU, the versions, the
+values of the arguments that require new tuning, and the specialization of all others (alignment, ones). Configs
+are stored by their ``repr`` (``Config(TM=64, num_warps=4)``).
 
-*Times.* One file in the cache directory answers one question. It maps each point to what was found: milliseconds
-and a digest of the code that took them, or why the point was dropped; and it says how the races of its sweeps
-ended. So a sweep that was decided is known, and in one that grew the new points race with the best of the old.
-A file that is torn, foreign or changed is a miss: it costs a measurement and can do nothing else.
+*Times.* One file in the cache directory answers one question. It maps each config to its result: milliseconds
+and a digest of the code that took them, or why it was dropped; and it records how the races of its sweeps
+ended. So a decided sweep is not measured again, and in one that grew the new configs race with the best of the
+old. A file that is torn, foreign or changed is a miss, and costs a measurement, nothing else.
 ``PYTRITON_FORCE_TUNE=1`` measures anew, and stores that.
 
-*Pins.* ``PYTRITON_REPLAY=FILE`` holds one choice a line, as JSON. What it answers is never measured. What it
-lacks is tuned as usual and added, so that one run writes the file and others replay it; a line may be edited by
+*Pins.* ``PYTRITON_REPLAY=FILE`` holds one choice per line, as JSON. What it contains is never measured. What
+it lacks is tuned as usual and added, so that one run writes the file and others replay it; a line may be edited by
 hand.
 """
 
@@ -31,7 +31,7 @@ import triton
 from pytriton import __version__
 from pytriton.compat.torch_names import default_store
 from pytriton.errors import TuneError
-from pytriton.runtime.compile.module_cache import append_line, insisting, load_bytes, store_bytes
+from pytriton.runtime.compile.module_cache import append_line, load_bytes, read_bytes, store_bytes
 from pytriton.runtime.errors import headline, warn_once
 from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.definition import KernelText
@@ -48,7 +48,7 @@ _MAX_FILE_BYTES: Final = 1 << 24
 class Question:
     """Which kernel, where, for which arguments.
 
-    ``text`` is a digest; ``fixed`` is what all points of the sweep have in common; ``specialization`` is what the
+    ``text`` is a digest; ``fixed`` is what all configs of the sweep have in common; ``specialization`` is what the
     code may depend on, a letter for each parameter: ``a`` plain, ``b`` a multiple of 16, ``c`` a 1.
     """
 
@@ -60,12 +60,11 @@ class Question:
     specialization: str = ""
 
     def stored_by(self) -> dict[str, Any]:
-        """What times are found by. The sweep around a point is no part of it, but the versions are."""
+        """The key of stored times: with the versions, without the sweep around a config."""
         return {**self._words("fixed"), "versions": [__version__, triton.__version__, torch.__version__]}
 
     def pinned_by(self) -> dict[str, Any]:
-        """What a pinned choice is found by: versions, alignment and the rest of the sweep may change around
-        it."""
+        """The key of a pinned choice: versions, alignment and the rest of the sweep may change."""
         return self._words("specialization")
 
     def _words(self, omitted: str) -> dict[str, Any]:
@@ -81,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Of one point: its milliseconds and the digest of its code; or why it was dropped."""
+    """The milliseconds of one config and the digest of its code; or why it was dropped."""
 
     time: float | str
     code: str = ""
@@ -137,7 +136,7 @@ def device_name(index: int) -> str:
 
 
 class Time(float):
-    """Milliseconds of a point. ``finalist``: whether it was timed to the end, as the choice was."""
+    """Milliseconds of a config. ``finalist``: whether it was timed to the end, as the choice was."""
 
     __slots__ = ("finalist",)
     finalist: bool
@@ -156,7 +155,7 @@ class Time(float):
 
 @dataclass(slots=True)
 class Record:
-    """What is known of the points of a sweep for one key, all times on one scale.
+    """What is known of the configs of a sweep for one key, all times on one scale.
 
     ``finalists`` if the sweep is decided, the choice first; ``others`` are those of other sweeps of the same text;
     ``passing`` are reasons that may not hold the next time.
@@ -166,14 +165,14 @@ class Record:
     finalists: list[Config] = field(default_factory=list)
     others: list[Config] = field(default_factory=list)
     passing: dict[Config, str] = field(default_factory=dict)
-    launched: Candidate | None = None  # the first that could be: it serves where nothing can be measured
+    launched: Candidate | None = None  # the first that could be, used where nothing can be measured
 
     def times(self) -> dict[Config, float]:
-        """The milliseconds of those points that have any."""
+        """The milliseconds of those configs that have any."""
         return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
 
     def best(self) -> list[Config]:
-        """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
+        """Those that new configs must beat: the finalists of this sweep and of others, and the fastest few."""
         return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
 
     def decide(self, times: Mapping[Config, float]) -> None:
@@ -190,26 +189,22 @@ class Record:
         return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
 
 
-@dataclass(frozen=True, slots=True)
-class _Final:
-    """How a race ended. ``sweep`` are the user's points that it decided about; ``field`` has the choice first."""
-
-    sweep: list[str]
-    field: list[str]
+# How a race ended: ``sweep`` are the user's configs that it decided about, ``field`` has the choice first.
+_Final = dict[str, list[str]]
 
 
 def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]) -> Record:
-    """What earlier processes found of these points, of which ``sweep`` are the user's; nothing where all is to be
+    """What earlier processes found of these configs, of which ``sweep`` are the user's; nothing where all is to be
     measured anew.
 
-    A sweep is decided if a race has decided about all of its points, and perhaps more, and one of its finalists is
+    A sweep is decided if a race has decided about all of its configs, and perhaps more, and one of its finalists is
     among them: the best of many is the best of a few.
     """
     if os.environ.get(FORCE_VARIABLE, "") not in ("", "0"):
         return Record()
     stored, finals = _stored(question)
     named = {repr(point): point for point in points if repr(point) in stored}
-    fields = [([named[name] for name in final.field if name in named], final.sweep) for final in finals]
+    fields = [([named[name] for name in final["field"] if name in named], final["sweep"]) for final in finals]
     users = {repr(point) for point in sweep}
     decided = [finalists for finalists, about in fields if finalists and users.issubset(about)]
     return Record(
@@ -222,20 +217,20 @@ def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]
 def keep(
     question: Question, found: Mapping[Config, Timing], sweep: Sequence[Config], finalists: Sequence[Config]
 ) -> None:
-    """Store what was found, beside what is known of other points, and the finalists of a sweep that is decided; a
-    directory that cannot be written is no error.
+    """Store what was found, beside what is known of other configs, and the finalists of a sweep that is decided; a
+    directory that cannot be written is not an error.
 
-    Of two processes that store at the same moment one may lose: its points are measured again some day.
+    Of two processes that store at the same moment one may lose: its configs are measured again some day.
     """
     entries, finals = _stored(question)
     entries |= {repr(point): entry for point, entry in found.items()}
     if finalists:
-        final = _Final(sorted(map(repr, sweep)), [*map(repr, finalists)])
-        finals = [*(other for other in finals if other.sweep != final.sweep), final]
+        final = {"sweep": sorted(map(repr, sweep)), "field": [*map(repr, finalists)]}
+        finals = [*(other for other in finals if other["sweep"] != final["sweep"]), final]
     body = {
         **question.stored_by(),
         "points": {name: asdict(entry) for name, entry in entries.items()},
-        "finals": [asdict(each) for each in finals],
+        "finals": finals,
     }
     store_bytes(question.file_name, json.dumps({"check": _digest(body), **body}, indent=1).encode())
 
@@ -252,7 +247,7 @@ def _stored(question: Question) -> tuple[dict[str, Timing], list[_Final]]:
             for name, entry in body["points"].items()
         }
         finals = [
-            _Final([*map(present_words, final["sweep"])], [*map(present_words, final["field"])])
+            {name: [*map(present_words, final[name])] for name in ("sweep", "field")}
             for final in body.get("finals", [])  # which earlier versions did not write
         ]
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
@@ -273,7 +268,7 @@ def replaying() -> bool:
 
 
 def pinned(question: Question, points: Sequence[Config]) -> Config | None:
-    """The choice that the file pins; raises TuneError for one that is no point of the sweep."""
+    """The choice that the file pins; raises TuneError for one that is not a config of the sweep."""
     if not replaying():
         return None
     path = Path(os.environ[REPLAY_VARIABLE])
@@ -312,9 +307,9 @@ def pin(question: Question, choice: Config) -> None:
 
 
 def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and content of each pinned choice; raises TuneError for what is none."""
+    """Line number and content of each pinned choice; raises TuneError for other lines."""
     try:
-        lines = insisting(lambda: _read(path)).split("\n")
+        lines = read_bytes(path, _MAX_FILE_BYTES).decode().split("\n")
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
@@ -337,7 +332,7 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _choice_of(line: str | bytes) -> dict[str, Any] | None:
-    """What a line says; None if it pins no choice."""
+    """The entry of a line; None if it pins no choice."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -345,20 +340,11 @@ def _choice_of(line: str | bytes) -> dict[str, Any] | None:
     return entry if isinstance(entry, dict) and isinstance(entry.get("choice"), str) else None
 
 
-def _read(path: Path) -> str:
-    """A file's text; raises OSError, or ValueError for one that is too large or no text."""
-    with open(path, "rb") as file:  # not read_bytes: /dev/zero has no end
-        content = file.read(_MAX_FILE_BYTES + 1)
-    if len(content) > _MAX_FILE_BYTES:
-        raise ValueError("it is too large")
-    return content.decode("utf-8")
-
-
 # One choice for all ranks of ``torch.distributed``.
 #
-# Ranks that tune for themselves may find other configs the fastest, and then their sums are rounded in another
-# order. So the rank that is done first puts its choice into the store of the process group, and all others take
-# it; those that come later measure nothing.
+# Ranks that tune for themselves may choose different configs, and then their sums are rounded in different
+# orders. So the first rank to finish puts its choice into the store of the process group, and all others take
+# it; ranks that start later measure nothing.
 #
 # There is no collective, as a rank may never call a kernel that others tune: each rank tunes on its own GPU and
 # waits for none. What was chosen before ``init_process_group``, and what PYTRITON_REPLAY pins, stays as it is.
@@ -399,4 +385,4 @@ def agreed(question: Question, points: Iterable[Config], choice: Config | None =
 def _key(question: Question, named: Iterable[str]) -> str:
     """The same on all ranks: neither the GPU's name nor the alignment of a rank's tensors is part of it."""
     parts = [question.kernel, question.text, dict(question.fixed), dict(question.arguments), sorted(named)]
-    return f"pytriton/{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"
+    return f"pytriton/{_digest(parts)}"

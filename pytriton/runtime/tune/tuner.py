@@ -1,17 +1,17 @@
-"""Which candidate of a sweep serves a call: the only one, a pinned or remembered one, or the fastest.
+"""Chooses the candidate of a sweep for a call: the only one, a pinned or stored one, or the fastest.
 
-Input: a call whose *key* is new, that is the device, and the values of those arguments that call for new
-tuning. Output: the candidate that serves this key from now on, and ``timings``, what was found of each point. The
-first of these that answers decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
+Input: a call whose *key* is new: the device, and the values of those arguments that require new tuning. Output:
+the candidate for this key from now on, and ``timings``, the result of each config. The first of these that has
+an answer decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
 measurement.
 
 A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/sweep.py``), there
-are three: a short one of the user's points, a short one of its finalists and of the best with other stages, and one
-of the finalists of that and of the best in other orders. What is known already does not run again, except the best
-of it, which race against the new points. The last race alone chooses.
+are three: a short one of the user's configs, a short one of its finalists and of the best with other stages, and
+one of the finalists of that and of the best in other orders. Known results are not measured again, except the best
+of them, which race against the new configs. The last race alone chooses.
 
-Invariants: one key is tuned at a time, and once; where measuring is forbidden, what serves instead is not
-remembered. A point that cannot be translated, compiled or launched is in ``Sweep.dropped``; any other that was
+Invariants: one key is tuned at a time, and once; where measuring is forbidden, the replacement is not
+remembered. A config that cannot be translated, compiled or launched is in ``Sweep.dropped``; any other that was
 tried is in the ``Record``.
 """
 
@@ -27,7 +27,7 @@ from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.compile.compiler import usable_cache
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.launch.arguments import Bound
-from pytriton.runtime.launch.constants import CPU, Constants
+from pytriton.runtime.launch.buffers import CPU, Constants
 from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
@@ -46,8 +46,8 @@ from pytriton.runtime.sweep.sweep import (
     staged,
 )
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
+from pytriton.runtime.tune.display import Progress
 from pytriton.runtime.tune.measure import TunedCall, grid_of, measure
-from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
 from pytriton.runtime.tune.record import (
     Question,
@@ -70,7 +70,7 @@ class Tuner:
     """Chooses among the candidates of a sweep.
 
     ``timings`` maps each config that was tried to its milliseconds (``Time``), or to the reason why it has none.
-    ``bind`` checks a call's arguments for a candidate; ``key_positions`` says which of them call for new
+    ``bind`` checks a call's arguments for a candidate; ``key_positions`` are those that require new
     tuning.
     """
 
@@ -98,7 +98,7 @@ class Tuner:
     ) -> Candidate | None:
         """The candidate for a new key; None where the grid has a zero in it.
 
-        Raises TuneError where no candidate is left, or where the one that is pinned cannot serve.
+        Raises TuneError where no candidate is left, or where the pinned one cannot be launched.
         """
         with self._lock:
             if key in self.known:
@@ -120,7 +120,7 @@ class Tuner:
             return chosen
 
     def _prints(self) -> bool:
-        """Whether each launch prints something, so that no point of the sweep is launched to be measured."""
+        """Whether each launch prints something, so that no config of the sweep is launched to be measured."""
         first = self._sweep.first.translation
         if first.prints:
             warn_once(
@@ -227,7 +227,7 @@ class Tuner:
         progress: Progress,
         over: Callable[[], bool],
     ) -> None:
-        """Race these points: their times and the finalists are in the record afterwards.
+        """Race these configs: their times and the finalists are in the record afterwards.
 
         Raises TuneError where no candidate of any race is left.
         """
@@ -290,11 +290,11 @@ class Tuner:
         ]
 
     def _own(self, candidate: Candidate) -> Sequence[Config]:
-        """All of pytriton's own variants of a point."""
+        """All of pytriton's own variants of a config."""
         return own_points(candidate.config, candidate.translation, describes())
 
     def _on_copies(self, call: TunedCall) -> list[Config]:
-        """The user's points on copies of operands, if those suit the call and are worth it."""
+        """The user's configs on copies of operands, if those suit the call and are worth it."""
         first, grid = self._sweep.first, call.asked.get(self._sweep.first)
         for point in copied(first.config, first.translation):
             candidate = self._sweep.candidate(point)
@@ -305,7 +305,7 @@ class Tuner:
         return []
 
     def _other_stages(self, record: Record) -> Iterator[Config]:
-        """The best of the user's points with other stages, on copies too."""
+        """The best of the user's configs with other stages, on copies too."""
         users = frozenset(self._sweep.configs)
         plain = {config: replace(config, packed=False) for config in record.times()}
         times = {config: time for config, time in record.times().items() if plain[config] in users}
@@ -320,6 +320,6 @@ class Tuner:
             yield from ordered(config, self._sweep.candidate(config).translation, describes())
 
     def _gains(self, point: Config) -> bool:
-        """Whether descriptors may make a point faster. The programs' order does not enter that."""
+        """Whether descriptors may make a config faster. The programs' order does not enter that."""
         candidate = self._sweep.candidate_or_drop(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)

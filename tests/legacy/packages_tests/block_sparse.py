@@ -6,6 +6,8 @@ columns * block] are [batch, number, block, block], in the order of ``layout.non
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 
@@ -30,3 +32,46 @@ def masked(x: torch.Tensor, layout: torch.Tensor, block: int, value: float = 0.0
     """``x`` with ``value`` where the layout has no block."""
     kept = layout.bool().repeat_interleave(block, 1).repeat_interleave(block, 2)
     return x.masked_fill(~kept, value)
+
+
+def check_product(
+    make: Any,
+    compare: Any,
+    device: str,
+    layout: torch.Tensor,
+    block: int,
+    mode: str,
+    trans_a: bool,
+    trans_b: bool,
+    free: int,
+    dtype: torch.dtype = torch.float32,
+    **more: float,
+) -> None:
+    """One product and its gradients; ``free`` is the size of the dimension that has no blocks."""
+    heads, rows, columns = layout.shape
+    rows, columns = rows * block, columns * block
+    # the layout is that of the sparse matrix as it is stored
+    m, k, n = {
+        "sdd": (rows, free, columns),
+        "dsd": (columns, rows, free) if trans_a else (rows, columns, free),
+        "dds": (free, columns, rows) if trans_b else (free, rows, columns),
+    }[mode]
+    a = torch.randn(2, heads, *((k, m) if trans_a else (m, k)), device=device).to(dtype)
+    b = torch.randn(2, heads, *((n, k) if trans_b else (k, n)), device=device).to(dtype)
+    product = make(layout, block, mode, trans_a=trans_a, trans_b=trans_b, **more)
+
+    def ours(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a = blocks_of(a, layout, block) if mode == "dsd" else a
+        b = blocks_of(b, layout, block) if mode == "dds" else b
+        return product(a, b)
+
+    def theirs(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a = masked(a.float(), layout, block) if mode == "dsd" else a.float()
+        b = masked(b.float(), layout, block) if mode == "dds" else b.float()
+        c = more.get("alpha", 1) * (
+            (a.transpose(2, 3) if trans_a else a) @ (b.transpose(2, 3) if trans_b else b)
+        )
+        return (blocks_of(c, layout, block) if mode == "sdd" else c).to(dtype)
+
+    tolerance = 1e-4 if dtype == torch.float32 else 4e-3
+    compare(ours, theirs, (a, b), rtol=tolerance, atol=3e-5 if dtype == torch.float32 else tolerance)

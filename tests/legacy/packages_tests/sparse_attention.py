@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from block_sparse import blocks_of, masked, random_layout
+from block_sparse import check_product, masked, random_layout
 
 MASKS = {
     "none": {},
@@ -34,34 +34,8 @@ class SparseAttention:
     @pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
     def test_matmul(self, device, large, compare, setup, mode: str, trans_a: bool, trans_b: bool) -> None:
         layout, block = setup
-        heads, rows, columns = layout.shape
-        batch, free = 2, large(20, 200)
-        # the sparse matrix is [rows, columns]; transposing an operand means storing it the other way
-        m, k, n = {
-            "sdd": (rows * block, free, columns * block),
-            "dsd": (columns * block, rows * block, free)
-            if trans_a
-            else (rows * block, columns * block, free),
-            "dds": (free, columns * block, rows * block)
-            if trans_b
-            else (free, rows * block, columns * block),
-        }[mode]
-        a = torch.randn(batch, heads, *((k, m) if trans_a else (m, k)), device=device)
-        b = torch.randn(batch, heads, *((n, k) if trans_b else (k, n)), device=device)
-        product = self.package.MatMul(layout, block, mode, trans_a=trans_a, trans_b=trans_b)
-
-        def ours(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-            a = blocks_of(a, layout, block) if mode == "dsd" else a
-            b = blocks_of(b, layout, block) if mode == "dds" else b
-            return product(a, b)
-
-        def theirs(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-            a = masked(a, layout, block) if mode == "dsd" else a
-            b = masked(b, layout, block) if mode == "dds" else b
-            c = (a.transpose(2, 3) if trans_a else a) @ (b.transpose(2, 3) if trans_b else b)
-            return blocks_of(c, layout, block) if mode == "sdd" else c
-
-        compare(ours, theirs, (a, b), atol=3e-5)
+        free = large(20, 200)
+        check_product(self.package.MatMul, compare, device, layout, block, mode, trans_a, trans_b, free)
 
     @pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
     def test_attention(self, device, large, compare, setup, masks: dict[str, Any]) -> None:

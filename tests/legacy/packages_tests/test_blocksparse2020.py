@@ -7,7 +7,7 @@ import importlib
 import blocksparse2020
 import pytest
 import torch
-from block_sparse import blocks_of, masked, random_layout
+from block_sparse import blocks_of, check_product, masked, random_layout
 
 lut = importlib.import_module("blocksparse2020.lut")
 matmul = importlib.import_module("blocksparse2020.matmul")
@@ -20,33 +20,8 @@ UNEVEN = [
 LAYOUTS = {"strided": blocksparse2020.strided_layout(2, 5, 2), "uneven": torch.tensor(UNEVEN)}
 
 
-def check(device, compare, layout, block, mode, trans_a, trans_b, free, dtype, alpha=1.0) -> None:
-    """One product and its gradients; ``free`` is the size of the dimension that has no blocks."""
-    heads, rows, columns = layout.shape
-    rows, columns = rows * block, columns * block
-    # the layout is that of the sparse matrix as it is stored
-    m, k, n = {
-        "sdd": (rows, free, columns),
-        "dsd": (columns, rows, free) if trans_a else (rows, columns, free),
-        "dds": (free, columns, rows) if trans_b else (free, rows, columns),
-    }[mode]
-    a = torch.randn(2, heads, *((k, m) if trans_a else (m, k)), device=device).to(dtype)
-    b = torch.randn(2, heads, *((n, k) if trans_b else (k, n)), device=device).to(dtype)
-    product = blocksparse2020.MatMul(layout, block, mode, trans_a=trans_a, trans_b=trans_b, alpha=alpha)
-
-    def ours(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        a = blocks_of(a, layout, block) if mode == "dsd" else a
-        b = blocks_of(b, layout, block) if mode == "dds" else b
-        return product(a, b)
-
-    def theirs(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        a = masked(a.float(), layout, block) if mode == "dsd" else a.float()
-        b = masked(b.float(), layout, block) if mode == "dds" else b.float()
-        c = alpha * ((a.transpose(2, 3) if trans_a else a) @ (b.transpose(2, 3) if trans_b else b))
-        return (blocks_of(c, layout, block) if mode == "sdd" else c).to(dtype)
-
-    tolerance = 1e-4 if dtype == torch.float32 else 4e-3
-    compare(ours, theirs, (a, b), rtol=tolerance, atol=3e-5 if dtype == torch.float32 else tolerance)
+def check(device, compare, *given, **more) -> None:
+    check_product(blocksparse2020.MatMul, compare, device, *given, **more)
 
 
 @pytest.mark.parametrize("trans_b", [False, True])

@@ -291,7 +291,7 @@ def test_a_copy_stays_where_its_target_is_read_before_it(n: int) -> None:
 
 
 def test_a_load_beside_the_prefetch_keeps_its_condition() -> None:
-    """Though nobody reads what it loads: it may not be allowed in the last iteration."""
+    """Although its value is unused: it may not be allowed in the last iteration."""
     text = """
 void f(int *X, int *Z, int *Y, int n, int m) {
   int r[16] = 0 ... 16;

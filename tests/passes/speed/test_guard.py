@@ -72,7 +72,7 @@ def test_other_loops_stay(part: str, instead: str) -> None:
 
 @pytest.mark.parametrize(("out", "tn"), [("half", 128), ("float", 256), ("half", 64)])
 def test_other_tiles_stay(out: str, tn: int) -> None:
-    """A row of the result that is no warp wide."""
+    """A row of the result is not a warp wide."""
     assert COMMENT not in text_of(out, tn)
 
 

@@ -187,6 +187,7 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
         ((("pa += TK;", "pa += TK; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"),), "B"),
         ((("pa += TK;", "TYPE *p[TM, TK] = pa; c += *p @ b; pa += TK;"),), "B"),
         ((("c += a @ b;", TWICE.replace("in_a", "rm[:, newaxis] < N && rk[newaxis, :] < k")),), "B"),
+        ((("  TYPE *pc", "  c += *pa @ *pb;\n  TYPE *pc"),), ""),
         # the loop counts to another number
         ((*UP[:1], ("rk[newaxis, :] < k", "rk[newaxis, :] < N - k"), *UP[2:]), "B"),
         # the loop may not run, or is no such loop

@@ -1,4 +1,4 @@
-"""Loops that only stream may be told to load ahead; those whose stores might meet their loads are not."""
+"""Loops that only stream may load ahead, unless their stores might meet their loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifty launches that nobody should make, one after another in one process; each prints a line.
+"""Fifty wrong launches, one after another in one process; each prints a line.
 
 ``python -m tests.runtime.checks.hostile``: a line a launch, its number and the code of what was said (``done``
 where it is right to launch or to do nothing), and ``alive`` in the end. ``... hostile cuda``: the same on a GPU,
@@ -121,8 +121,7 @@ def placed(value: Any, device: str) -> Any:
 def said(launch: Launch, device: str) -> str:
     """The codes of a launch, the error first; ``done`` if there is none."""
     text, arguments, grid, _ = launch
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         error = ""
         try:
             pytriton.kernel(text, check=True)(*[placed(x, device) for x in arguments], grid=grid)

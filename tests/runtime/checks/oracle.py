@@ -50,7 +50,7 @@ class Arena:
         return placed.copy_(tensor)
 
     def gaps_are_empty(self) -> bool:
-        """Whether nobody wrote between the tensors."""
+        """Whether the memory between the tensors is unchanged."""
         rest = self._bytes.copy()
         base = self._bytes.ctypes.data
         for low, end in self.ranges:

@@ -106,8 +106,7 @@ def _recording(name: str, found: dict[tuple[Any, ...], Recorded]) -> Iterator[No
     Launch.__call__ = record  # type: ignore[method-assign]
     torch.Tensor.data_ptr = addressed  # type: ignore[method-assign]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             yield
     finally:
         Launch.__call__ = plain  # type: ignore[method-assign]

@@ -132,8 +132,7 @@ class TestLoads:
             "note: 0 was loaded, and the launch went on; this place is not reported again\n"
             "help: 'x' has 20 elements, and 'z' has 32: pass a tensor of shape (32,)"
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             kernel(z, x, 32, grid=2)
 
     def test_of_the_last_prefetch_of_an_old_loop(self) -> None:
@@ -145,8 +144,7 @@ class TestLoads:
         with pytest.warns(RuntimeWarning, match="load outside 'x': 1 element past the end"):
             kernel(z, x, 64, grid=1)
         assert torch.equal(z, x)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             kernel(z, x, 64, grid=1)
 
     def test_masked_off_elements_are_none(self) -> None:
@@ -231,8 +229,7 @@ class TestWhatIsChecked:
             RuntimeWarning, match=r"copy: 'z' is __noalias, but shares memory with 'x' \[TC552\]"
         ):
             kernel(x[:16], x[8:24], 16, grid=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             kernel(x[:16], x[16:32], 16, grid=1)
 
     def test_nothing_holds_the_tensors_afterwards(self) -> None:

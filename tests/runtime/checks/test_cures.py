@@ -159,9 +159,7 @@ CASES: dict[str, tuple[str, list[Any], Any, str]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_cure(case: str) -> None:
     text, arguments, grid, cure = CASES[case]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(LaunchError) as raised:
-            pytriton.kernel(text, check="strict")(*arguments, grid=grid)
+    with warnings.catch_warnings(action="ignore"), pytest.raises(LaunchError) as raised:
+        pytriton.kernel(text, check="strict")(*arguments, grid=grid)
     cures = [line for line in str(raised.value).splitlines() if line.startswith("help: ")]
     assert any(cure in line for line in cures), str(raised.value)

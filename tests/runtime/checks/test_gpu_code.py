@@ -14,8 +14,8 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.pipeline import translate_as
+from pytriton.runtime.checks.diagnostics import tell
 from pytriton.runtime.checks.memory import filled, found_in, merged
-from pytriton.runtime.checks.report import tell
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config

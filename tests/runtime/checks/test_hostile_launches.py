@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-
+from tests.processes import python
 from tests.runtime.checks.hostile import LAUNCHES
 
-ROOT = Path(__file__).parents[3]
 
-
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_a_process_survives_them_all(device: str) -> None:
     assert len(LAUNCHES) >= 50
-    command = [sys.executable, "-m", "tests.runtime.checks.hostile", device]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = python("-m", "tests.runtime.checks.hostile", device)
     assert done.returncode == 0, done.stdout + done.stderr
     *lines, last = done.stdout.splitlines()
     assert last == "alive", done.stderr

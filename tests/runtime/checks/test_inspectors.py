@@ -40,8 +40,7 @@ def trusts(text: str, *arguments: Any, grid: Any = 1) -> bool:
 def is_right(text: str, *arguments: Any, grid: Any = 1) -> bool:
     """Whether the check of each element, on the CPU, finds nothing outside."""
     kernel = pytriton.kernel(f"__global__ void f({text}", check="strict")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             kernel(*arguments, grid=grid)
         except LaunchError:

@@ -56,8 +56,7 @@ def noted() -> Iterator[dict[int, Violation]]:
 
 def launched(launch: Recorded, arena: Arena, check: bool) -> str:
     """Launch once; what was raised or warned of accesses outside."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         error = ""
         try:
             launch.made(check)(*arena.arguments, grid=launch.grid)

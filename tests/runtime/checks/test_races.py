@@ -11,7 +11,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.checks.shadow import AccessShadow, Clash, Kind
+from pytriton.runtime.checks.shadow import AccessKind, AccessShadow, Clash
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
 LOCK = "for (int r = 1; r == 1; r = atomic_cas(lock, 0, 1)); "
@@ -61,8 +61,7 @@ def race(body: str, grid: Any = (3,), **more: Any) -> str:
     ],
 )
 def test_nothing_is_said_where_there_is_an_order(body: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
         check(body)
 
@@ -219,7 +218,7 @@ def test_an_access_outside_is_told_of_first() -> None:
 class TestShadow:
     """The shadow itself, access by access."""
 
-    def shadow(self, *touched: tuple[int, Kind, int], programs: int = 4) -> list[Clash]:
+    def shadow(self, *touched: tuple[int, AccessKind, int], programs: int = 4) -> list[Clash]:
         """Programs touch elements of 4 bytes in this order; what the last access meets."""
         shadow = AccessShadow([(4096, 8192)], 4, programs)
         clashes: list[Clash] = []
@@ -228,7 +227,7 @@ class TestShadow:
         return clashes
 
     def test_atomics_hand_on_what_is_known(self) -> None:
-        chain: list[tuple[int, Kind, int]] = [
+        chain: list[tuple[int, AccessKind, int]] = [
             (0, "store", 0),
             (0, "atomic", 9),
             (1, "atomic", 9),
@@ -238,7 +237,7 @@ class TestShadow:
         assert len(self.shadow(*chain, (2, "atomic", 7), (2, "store", 0))) == 1
 
     def test_what_a_program_does_after_its_atomic_is_not_known(self) -> None:
-        chain: list[tuple[int, Kind, int]] = [(0, "atomic", 9), (0, "store", 0), (1, "atomic", 9)]
+        chain: list[tuple[int, AccessKind, int]] = [(0, "atomic", 9), (0, "store", 0), (1, "atomic", 9)]
         (clash,) = self.shadow(*chain, (1, "load", 0))
         assert (clash.before.site, clash.after.site) == (1, 3)
 
@@ -251,8 +250,7 @@ class TestShadow:
 
 
 def silent(launch: Recorded) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
         warnings.filterwarnings("ignore", message=r"(?s).*\[TC508\]")  # some break a promise
         launch.made().check_races(*launch.arguments, grid=launch.grid)

@@ -13,7 +13,7 @@ from triton.runtime.errors import InterpreterError, OutOfResources
 
 import pytriton
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Kernel, Parameter, Simple
+from pytriton.emit.python import FunctionParameter, KernelFunction, Simple
 from pytriton.errors import CompileError, UnsupportedError
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.failures import Complaint, Generated, does_not_fit, understood
@@ -43,7 +43,7 @@ def test_compiler() -> None:
 
 def test_compiler_in_a_pinned_module() -> None:
     """The line that was put at the top of the body does not shift the blame."""
-    tree = Kernel("f", (), (Parameter("n", ""),), (Simple("tl.store(n, 1.0)", None, 2),), 1)
+    tree = KernelFunction("f", (), (FunctionParameter("n", ""),), (Simple("tl.store(n, 1.0)", None, 2),), 1)
     text, lines = printed(tree)
     translation = replace(handmade(text, "int n", lines=lines), tree=tree)
     with pytest.raises(UnsupportedError, match=r"^f\.c:2:3: error: Triton refuses"):

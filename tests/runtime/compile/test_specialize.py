@@ -1,4 +1,4 @@
-"""What the compiler is told: types from the source, facts from the values, promises where they help."""
+"""What the compiler gets: types from the source, facts from the values, promises where they help."""
 
 from __future__ import annotations
 

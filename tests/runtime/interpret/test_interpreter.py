@@ -194,32 +194,6 @@ class TestNoTrace:
 
 
 class TestThreads:
-    def test_calls_from_many_threads(self) -> None:
-        kernel = pytriton.kernel(ADD)
-
-        def once(i: int) -> bool:
-            x, z = torch.full((20,), float(i)), torch.zeros(20)
-            kernel(z, x, x, 20, grid=(2,), defines={"TILE": 16 if i % 2 else 32})
-            return torch.equal(z, x + x)
-
-        with ThreadPoolExecutor(4) as pool:
-            assert all(pool.map(once, range(16)))
-
-    def test_compiling_beside_interpreting(self) -> None:
-        kernel = pytriton.kernel(ADD, {"TILE": 4})
-        x, z = torch.ones(200), torch.zeros(200)
-
-        def compile_one(i: int) -> bool:
-            text = ADD.replace("add", f"beside_{i}")
-            return ".entry" in pytriton.kernel(text, {"TILE": 64}).asm("ptx", "cuda:80")
-
-        with ThreadPoolExecutor(3) as pool:
-            compiled = pool.map(compile_one, range(4))
-            for _ in range(4):
-                kernel(z, x, x, 200, grid=50)
-            assert all(compiled)
-        assert torch.equal(z, x + x)
-
     def test_exclusion(self) -> None:
         entered = threading.Event()
 

@@ -13,7 +13,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.lang.tree.formats import label_of, pieces
+from pytriton.lang.tree.builtins import label_of, pieces
 from pytriton.runtime.compile.load import check_module
 from pytriton.runtime.interpret.interpreter import _formatted
 
@@ -160,8 +160,7 @@ def test_what_a_gpu_leaves_out_is_said(call: str, lost: str | None) -> None:
 
 
 def test_the_cpu_does_not_speak_of_gpus(capsys: pytest.CaptureFixture[str]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
         assert printed('printf("%4d m\\n", r);', capsys) == "   0 m\n   1 m\n   2 m\n"
 

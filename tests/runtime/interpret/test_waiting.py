@@ -15,7 +15,7 @@ NEVER = (
 
 
 def run(body: str, held: int = 1, check: bool | None = None) -> torch.Tensor:
-    """Two programs; the lock holds a number, and nobody changes it but they."""
+    """Two programs; the lock holds a number that only they change."""
     text = f"void f(int* z, int* lock, int n) {{\n  {body}\n  *z = *z + 1;\n}}"
     z, lock = torch.zeros(4).int(), torch.tensor([held, 0]).int()
     pytriton.kernel(text, name="f.c", check=check)(z, lock, 2 * MIN_READS, grid=2)

@@ -17,7 +17,7 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import device, fast_path
 from pytriton.runtime.launch import device as launch
-from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.launch.buffers import Constants
 from pytriton.runtime.launch.device import fits_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText, PlanSettings

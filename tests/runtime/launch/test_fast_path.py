@@ -80,7 +80,7 @@ def usual(kernel: Kernel) -> None:
 
 
 def divisors(*numbers: int) -> dict[int, int]:
-    """What code is told of these numbers: whether 16 or else 8 divides them."""
+    """The divisibility that code is compiled for: 16, else 8, by number."""
     return {at: 16 if number % 16 == 0 else 8 for at, number in enumerate(numbers) if number % 8 == 0}
 
 
@@ -298,7 +298,7 @@ class TestChecks:
         assert (gpu.last().integer(N), gpu.last().integer(W, 64)) == (1, 0)
 
     def test_hooks(self, gpu: StandIn, tell: Kernel, long_ways: SlowCalls) -> None:
-        """While a profiler listens each launch is told to it, by name; None is no hook; nor is an empty chain."""
+        """A profiler's hook gets each launch by name; None and an empty chain are not hooks."""
         told: list[str] = []
 
         def enter(metadata: Any) -> None:
@@ -511,7 +511,7 @@ class TestVersions:
     def test_an_unknown_version(
         self, gpu: StandIn, long_ways: SlowCalls, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Its C function is nobody's guess: every launch is ``CompiledKernel.run``."""
+        """Its C function is unknown: every launch is ``CompiledKernel.run``."""
         monkeypatch.setattr(launch, "_STYLES", {})
         kernel = pytriton.kernel(TELL)
         for _ in range(4):

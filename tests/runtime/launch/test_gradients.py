@@ -48,8 +48,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, buil
 def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The warnings of the calls of a test."""
     found: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always"):
         monkeypatch.setattr(warnings, "showwarning", lambda message, *rest: found.append(str(message)))
         yield _Said(found)
 
@@ -94,8 +93,7 @@ def test_what_goes_the_long_way(monkeypatch: pytest.MonkeyPatch, built: Path) ->
     went: list[int] = []
     ready = Plan._launch_of
     monkeypatch.setattr(Plan, "_launch_of", lambda *given: went.append(1) or ready(*given))  # type: ignore[func-returns-value]
-    with standing_in(monkeypatch, built, 1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with standing_in(monkeypatch, built, 1), warnings.catch_warnings(action="ignore"):
         made, y, x = kernel(), vector("cpu"), vector("cpu")
         wide, wanting = torch.ones(2 * N)[::2], vector("cpu", requires_grad=True)
         kinds = [(y, x), (y, wide), (wide, x), (y, wanting), (y, wide * wanting), (torch.ones(N + 1)[1:], x)]

@@ -191,6 +191,6 @@ class TestSweep:
 
 
 def test_grid_arithmetic() -> None:
-    assert [cdiv(7, 4), cdiv(8, 4), cdiv(0, 4)] == [2, 2, 0]
+    assert [cdiv(7, 4), cdiv(8, 4), cdiv(0, 4), cdiv(10**12 + 1, 10)] == [2, 2, 0, 10**11 + 1]
     assert cdiv_sum([1, 4, 5], 4) == 4
     assert [next_power_of_2(n) for n in (0, 1, 2, 3, 768)] == [1, 1, 2, 4, 1024]

@@ -1,4 +1,4 @@
-"""Constructors and calls of 2019, 2020 and 2021, and what is no constructor of any year."""
+"""Constructors and calls of 2019, 2020 and 2021, and constructors that are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tensors() -> list[Any]:
 
 CALLS: dict[str, Callable[[list[Any]], object]] = {
     "2019 keywords": lambda a: pytriton.kernel(ADD, ["z"])(*a, cdiv_grid, TILE=16),
-    "2019 list": lambda a: pytriton.kernel(ADD)(*a, cdiv_grid, TILE=[16, 32]),
+    "2019 list": lambda a: pytriton.kernel(ADD)(*a, cdiv_grid, TILE=[16, 32], num_warps=[2, 4]),
     "2019 tuple grid": lambda a: pytriton.kernel(ADD)(*a, (2,), TILE=16),
     "2019 defines": lambda a: pytriton.kernel(ADD)(*a, grid=cdiv_grid, num_warps=4, defines={"TILE": 16}),
     "2020": lambda a: pytriton.kernel(ADD, defines={"TILE": 16}, num_warps=[2, 4])(*a, grid=cdiv_grid),
@@ -77,59 +77,42 @@ def test_a_str_is_never_a_path(tmp_path: Path) -> None:
         pytriton.kernel(str(tmp_path / "add.c"))
 
 
-def test_numeric_text_in_options() -> None:
-    seen: list[Any] = []
+REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "source": (
+        (3,),
+        {},
+        "expected source text or a Path, got int [TC515]\nhelp: give a str, bytes, or a pathlib.Path",
+    ),
+    "twice": ((ADD, {"TILE": 1}), {"defines": {"TILE": 2}}, "pytriton.kernel got 'defines' twice [TC515]"),
+    "defines": (
+        (ADD,),
+        {"defines": ["TILE"]},
+        "defines must be a dict, not ['TILE'] [TC515]\nhelp: give defines={'TM': 64}",
+    ),
+    "device": (
+        (ADD, "gpu7"),
+        {},
+        "'gpu7' is not a device [TC515]\nhelp: give 'cuda', 'cuda:1', 'cpu' or a torch.device",
+    ),
+    "num_warps": (
+        (ADD, {"TILE": 16}, 3),
+        {},
+        "num_warps is 3 [TC517]\nhelp: give a power of two from 1 to 64 (usually 4 or 8)",
+    ),
+    "autotune_key": (
+        (ADD, {"TILE": 16}),
+        {"autotune_key": ["N"]},
+        "add: autotune_key names 'N', which is not a parameter [TC516]\nhelp: it has z, x, y, n",
+    ),
+}
 
-    def grid(opt: Any) -> tuple[int, ...]:
-        seen.append(opt)
-        return (1,)
 
-    pytriton.kernel(ADD, {"TILE": "32", "UNUSED": torch.half}, 8)(*tensors(), grid=grid)
-    assert len(seen) == 1
-    assert (seen[0].TILE, type(seen[0].TILE), seen[0].num_warps) == (32, int, 8)
-    assert seen[0].defines == {"TILE": 32, "UNUSED": torch.half}
-
-
-def refused(*arguments: Any, **keywords: Any) -> str:
+@pytest.mark.parametrize(("arguments", "keywords", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused(arguments: tuple[Any, ...], keywords: dict[str, Any], message: str) -> None:
+    """test_messages.py has the order of arguments."""
     with pytest.raises(LaunchError) as caught:
         pytriton.kernel(*arguments, **keywords)
-    return str(caught.value)
-
-
-class TestConstructorRefusals:
-    def test_source(self) -> None:
-        assert refused(3) == (
-            "expected source text or a Path, got int [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
-        )
-
-    def test_too_many(self) -> None:
-        assert refused(ADD, {}, 4, 5) == (
-            "pytriton.kernel takes 2 arguments after the source (defines, num_warps), not 3 [TC515]\n"
-            "help: the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
-        )
-
-    def test_twice(self) -> None:
-        assert refused(ADD, {"TILE": 1}, defines={"TILE": 2}) == "pytriton.kernel got 'defines' twice [TC515]"
-
-    def test_defines(self) -> None:
-        assert refused(ADD, defines=["TILE"]) == (
-            "defines must be a dict, not ['TILE'] [TC515]\nhelp: give defines={'TM': 64}"
-        )
-
-    def test_device(self) -> None:
-        assert refused(ADD, "gpu7") == (
-            "'gpu7' is not a device [TC515]\nhelp: give 'cuda', 'cuda:1', 'cpu' or a torch.device"
-        )
-
-    def test_num_warps(self) -> None:
-        assert refused(ADD, {"TILE": 16}, 3) == (
-            "num_warps is 3 [TC517]\nhelp: give a power of two from 1 to 64 (usually 4 or 8)"
-        )
-
-    def test_unknown_key(self) -> None:
-        assert refused(ADD, {"TILE": 16}, autotune_key=["N"]) == (
-            "add: autotune_key names 'N', which is not a parameter [TC516]\nhelp: it has z, x, y, n"
-        )
+    assert str(caught.value) == message
 
 
 def test_by_era() -> None:

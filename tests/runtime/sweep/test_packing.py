@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from pytriton.errors import Report
-from pytriton.lang.check.kernel import check as checked
+from pytriton.lang.check.checker import check as checked
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Declare, KernelDef
 from pytriton.passes.analysis.intervals import intervals

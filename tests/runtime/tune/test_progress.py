@@ -12,7 +12,7 @@ import torch
 
 import pytriton
 from pytriton.runtime.options.defines import Config, product
-from pytriton.runtime.tune.progress import Progress, pinning
+from pytriton.runtime.tune.display import Progress, pinning
 from pytriton.runtime.tune.record import Question
 
 POINTS = product({"TM": (64, 128), "TN": 64, "TYPE": "half"}, [4, 8], None)
@@ -29,7 +29,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look at the clock is 1.3 s later."""
     seconds = itertools.count(100.0, 1.3)
     monkeypatch.setattr(
-        "pytriton.runtime.tune.progress.time", SimpleNamespace(perf_counter=lambda: next(seconds))
+        "pytriton.runtime.tune.display.time", SimpleNamespace(perf_counter=lambda: next(seconds))
     )
 
 

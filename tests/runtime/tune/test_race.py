@@ -170,7 +170,7 @@ class TestRules:
         assert list(outcome.times) == outcome.field
 
     def test_work_is_bounded(self) -> None:
-        """Twins that can never be told apart: as many rounds as there are, of as many launches."""
+        """Two equal points: the race uses all its rounds and launches."""
         watch = Stopwatch([0.2, 0.2], 3, noise=0.3)
         race(range(2), watch.timed, by_place)
         assert len(watch.turns) <= 2 * MAX_ROUNDS

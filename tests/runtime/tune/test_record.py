@@ -431,7 +431,7 @@ class TestReplay:
         ]
 
     def test_a_disk_that_fills_up(self, file: Path) -> None:
-        """Half a line fits: it is taken back, and the error told."""
+        """Half a line fits: it is removed, and the error reported."""
         file.write_bytes(b'{"choice": "a"}\n')
 
         class Full:

@@ -32,7 +32,6 @@ from pytriton.runtime.tune.race import MAX_ROUNDS
 from tests.runtime.kernels import ADD
 from tests.work import PATIENCE
 
-RETUNE = ADD.replace("int n", "int n __retune, int m, float s")
 ADDRESSES = (4096, 8192, 12288)
 
 
@@ -189,31 +188,40 @@ class TestChoice:
 
 
 class TestWhen:
-    def ns(self, kernel: Kernel, gpu: FakeGpu, *tails: tuple[Any, ...]) -> list[int]:
+    @pytest.mark.parametrize(
+        ("parameters", "key", "tails", "measured"),
+        [
+            (
+                "int n, int m, float s",  # any integer
+                None,
+                [(100, 1, 0.5), (100, 1, 0.7), (100, 2, 0.5), (101, 2, 0.5), (100, 1, 0.9)],
+                [1, 1, 2, 3, 3],
+            ),
+            (
+                "int n __retune, int m, float s",
+                None,
+                [(100, 1, 0.5), (100, 2, 0.5), (101, 2, 0.5), (100, 3, 0.5)],
+                [1, 1, 2, 2],
+            ),
+            (
+                "int n, int m, float s",
+                ["m"],
+                [(100, 1, 0.5), (101, 1, 0.5), (100, 2, 0.5), (100, 2, 0.7)],
+                [1, 1, 2, 2],
+            ),
+            ("int n, int m, float s", "s", [(100, 1, 0.5), (7, 9, 0.5), (7, 9, 0.6)], [1, 1, 2]),
+        ],
+        ids=["any integer", "retune", "autotune_key", "autotune_key of a float"],
+    )
+    def test_other_numbers(
+        self, gpu: FakeGpu, parameters: str, key: Any, tails: list[tuple[Any, ...]], measured: list[int]
+    ) -> None:
         """How many measurements there were after each call."""
-        counts = []
+        kernel, counts = make(ADD.replace("int n", parameters), autotune_key=key), []
         for tail in tails:
             kernel(*ADDRESSES, *tail, grid=grid)
             counts.append(len(gpu.measured))
-        return counts
-
-    def test_any_integer(self, gpu: FakeGpu) -> None:
-        kernel = make(ADD.replace("int n", "int n, int m, float s"))
-        tails = [(100, 1, 0.5), (100, 1, 0.7), (100, 2, 0.5), (101, 2, 0.5), (100, 1, 0.9)]
-        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 3, 3]
-
-    def test_retune(self, gpu: FakeGpu) -> None:
-        tails = [(100, 1, 0.5), (100, 2, 0.5), (101, 2, 0.5), (100, 3, 0.5)]
-        assert self.ns(make(RETUNE), gpu, *tails) == [1, 1, 2, 2]
-
-    def test_autotune_key(self, gpu: FakeGpu) -> None:
-        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key=["m"])
-        tails = [(100, 1, 0.5), (101, 1, 0.5), (100, 2, 0.5), (100, 2, 0.7)]
-        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 2]
-
-    def test_autotune_key_of_a_float(self, gpu: FakeGpu) -> None:
-        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key="s")
-        assert self.ns(kernel, gpu, (100, 1, 0.5), (7, 9, 0.5), (7, 9, 0.6)) == [1, 1, 2]
+        assert counts == measured
 
     def test_other_addresses(self, gpu: FakeGpu) -> None:
         kernel = tuned()

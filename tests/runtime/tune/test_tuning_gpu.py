@@ -202,6 +202,8 @@ def test_a_candidate_that_fails_leaves_no_trace() -> None:
     kernel(z, x, grid=1)
     assert bool((z == 1).all())
     assert measured(kernel, 2)
+    assert kernel.best_config.defines["T"] == 64
+    assert any("TC531" in str(reason) for reason in kernel.timings.values())
 
 
 WRONG = """\

@@ -141,6 +141,5 @@ def conv(
         checky = (where + rp < P)[:, None] & (rk < K)[None, :]
     if ACCUMULATE:
         acc += tl.load(py, mask=checky, other=0.0)
-        if (TK * TC_PADDED if DW else TK * TP) < 1024:
-            tl.debug_barrier()  # Y is read above and written below
+        tl.debug_barrier()  # Y is read above and written below
     tl.store(py, acc.to(Y.dtype.element_ty), mask=checky)

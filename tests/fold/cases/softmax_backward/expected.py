@@ -29,8 +29,7 @@ def softmax_bwd(
     # the gradient is replaced in place
     y = tl.load(Y + batch * batch_y + inside, mask=check, other=0.0).to(tl.float32)
     dy = tl.load(pdy, mask=check, other=0.0).to(tl.float32)
-    if TN_PADDED < 1024:
-        tl.debug_barrier()  # DY is read above and written below
+    tl.debug_barrier()  # DY is read above and written below
     tl.store(
         pdy,
         (y * (dy - tl.sum(y * dy, axis=0)) * scale).to(DY.dtype.element_ty),

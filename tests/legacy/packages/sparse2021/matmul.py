@@ -1,4 +1,5 @@
 import threading
+import sparse_tables
 import torch
 import triton
 
@@ -242,30 +243,9 @@ class MatMul(torch.nn.Module):
         self.trans_a, self.trans_b = trans_a, trans_b
         self.luts = dict()
 
-    @staticmethod
-    def list_blocks(layout, dim):
-        """for each row (dim 1) or column (dim 2) of blocks a header, then its blocks and their places"""
-        heads, size = layout.size(0), layout.size(dim)
-        number = torch.full(layout.shape, -1, dtype=torch.int64)
-        number[layout > 0] = torch.arange(int(layout.sum()))
-        header, entries = [], []
-        for h in range(heads):
-            for i in range(size):
-                line = number[h].select(dim - 1, i)
-                others = (line >= 0).nonzero().flatten().tolist()
-                header += [len(others), 4 * heads * size + len(entries), i, h]
-                for other in others:
-                    entries += [int(line[other]), other]
-        return header + entries, size
-
     def make_luts(self, device):
         if device not in self.luts:
-            layout = self.layout.cpu().long()
-            luts = {'sdd': layout.nonzero().int().contiguous().to(device)}
-            for name, dim in (('rows', 1), ('cols', 2)):
-                numbers, size = MatMul.list_blocks(layout, dim)
-                luts[name] = torch.tensor(numbers, dtype=torch.int32, device=device), size
-            self.luts[device] = luts
+            self.luts[device] = sparse_tables.make_luts(self.layout, device)
         return self.luts[device]
 
     def forward(self, a, b):

@@ -1,4 +1,5 @@
 import threading
+import sparse_tables
 import torch
 import triton
 
@@ -143,17 +144,7 @@ class Softmax(torch.nn.Module):
 
     def make_lut(self, device):
         if device not in self.luts:
-            layout = self.layout.cpu().long()
-            where = layout.nonzero()
-            header, entries, longest = [], [], 0
-            lines = [(h, i) for h in range(layout.size(0)) for i in range(layout.size(1)) if layout[h, i].any()]
-            for h, i in lines:
-                blocks = ((where[:, 0] == h) & (where[:, 1] == i)).nonzero().flatten().tolist()
-                header += [len(blocks), 4 * len(lines) + len(entries), i, h]
-                entries += [n for block in blocks for n in (block, int(where[block, 2]))]
-                longest = max(longest, len(blocks))
-            lut = torch.tensor(header + entries, dtype=torch.int32, device=device)
-            self.luts[device] = lut, len(lines), longest
+            self.luts[device] = sparse_tables.make_row_lut(self.layout, device)
         return self.luts[device]
 
     def forward(self, x, scale=1., rpe=None, key_padding_mask=None, attn_mask=None,

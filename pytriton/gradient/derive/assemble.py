@@ -1,0 +1,297 @@
+"""One pass of a backward -> the text of its kernel.
+
+The pass is reversed, what is not read is dropped, a walk over the forward's programs is put around it, and it is
+printed. The text is a source like any other: it is read and checked where it is translated, and only there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from pytriton.frozen import record, replace
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.active import every as every_item
+from pytriton.gradient.derive.backward_passes import BackwardPass
+from pytriton.gradient.derive.forward import Forward, saved
+from pytriton.gradient.derive.graph import Item, Loop
+from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
+from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.states import Kept
+from pytriton.gradient.derive.walk import Turned, turned
+from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
+from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType
+from pytriton.lang.tree.unparse import kernel_text, sizes
+from pytriton.lang.tree.walk import reads
+
+
+@record
+class State:
+    """Scratch for what the iterations of the forward's loop number ``loop`` begin with. ``parameter``: the
+    pointer; ``capacity``: the parameter with the number of them, or with that of a segment, where two ``segments``
+    are kept; ``count``: elements for each.
+    """
+
+    parameter: str
+    capacity: str
+    segments: bool
+    loop: int
+    count: int
+    element: ScalarType
+
+
+@record
+class Derived:
+    """One kernel of a backward. ``parameters``: in order; ``d_inputs``, ``d_outputs``: gradient parameter by name
+    of the parameter. ``count``: the parameter with the number of programs of the forward along the axis that is
+    looped over, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter with
+    the number of elements of a part of its gradient. ``stores``: the loads, by number, whose gradient
+    it is shown to store in every iteration, and not to add to memory.
+    """
+
+    text: str
+    kernel: str
+    parameters: tuple[str, ...]
+    d_inputs: Mapping[str, str]
+    d_outputs: Mapping[str, str]
+    at: BackwardPass
+    count: str | None
+    text_of_count: str
+    sizes: Mapping[str, str]
+    states: tuple[State, ...]
+    stores: frozenset[int]
+
+
+class Unwalkable(Exception):
+    """No loop can run over the programs that read by these loads."""
+
+    def __init__(self, loads: Collection[int]) -> None:
+        self.loads = loads
+
+
+def derived_kernel(
+    forward: Forward, at: BackwardPass, inputs: Sequence[Symbol], wide: Collection[Symbol], name: str
+) -> Derived:
+    """A pass, which reads what outputs hold if it needs fewer loops then."""
+
+    def made(values: Mapping[Symbol, Expr], segmented: Collection[Loop] = ()) -> tuple[_Kernel, Derived]:
+        kernel = _Kernel(forward, at, inputs, wide, name)
+        kernel.reversed.saved, kernel.reversed.segmented = values, segmented
+        return kernel, kernel.derived()
+
+    kernel, derived = made({})
+    values = saved(kernel.items, kernel.reversed.flow, forward.outputs) if forward.reads_outputs else {}
+    if values and kernel.loops:
+        reading, other = made(values)
+        if reading.loops < kernel.loops:
+            kernel, derived = reading, other
+    if forward.checkpoints and derived.states:
+        loops = every_loop(forward.items)
+        _, derived = made(kernel.reversed.saved, {loops[state.loop] for state in derived.states})
+    return derived
+
+
+class _Kernel:
+    """One pass, on its way to a text. ``loops``: how many there are in the text."""
+
+    def __init__(
+        self,
+        forward: Forward,
+        at: BackwardPass,
+        inputs: Sequence[Symbol],
+        wide: Collection[Symbol],
+        name: str,
+    ) -> None:
+        self.forward, self.at, self.name = forward, at, name
+        kernel = forward.kernel
+        ways = {forward.loads[number]: (number, way) for number, way in at.ways}
+        shared = [load for load, (_, way) in ways.items() if way == "sum"]
+        self.summed = [forward.input_of(load) for load in shared]
+        self.turn: Turned | None = None
+        parameters, items = list(kernel.parameters), forward.items
+        self.sizes: dict[Symbol, Symbol] = {}
+        if at.axis is not None:
+            self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
+            items = self.turn.items
+            ways = {new: ways[old] for new, old in self.turn.loads.items() if old in ways}
+            parameters.append(self.turn.count)
+            if at.has_parts:
+                for symbol in self.summed:
+                    size = f"size_{symbol.name}"
+                    self.sizes[symbol] = Symbol(size, INT, kernel.span, True)
+                parameters += self.sizes.values()
+        self.parameters, self.items, self.loops = parameters, items, 0
+        flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
+        self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, forward.words)
+
+    def derived(self) -> Derived:
+        """The kernel, and its parameters."""
+        forward, front = self.forward, self.forward.front
+        body = tidy(self.lines(), self.reversed.raw)
+        self.loops, used = loops(body), reads(body)
+        taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
+        chosen: dict[Symbol, str] = {}
+        parameters: dict[Symbol, Symbol] = {}
+        for symbol, variable in self.reversed.parameters.items():
+            of = self._of(symbol)
+            name = f"parts_{of.name}" if of is not symbol and of in self.sizes else symbol.name
+            while symbol not in forward.kernel.parameters and name in taken:
+                name += "_"
+            taken.add(name)
+            if variable in used:
+                chosen[symbol] = name
+                parameters[variable] = self._parameter(symbol, name)
+        counted = None if self.turn is None else self.turn.count
+        comments = Comments(tuple(self._head(chosen)))
+        body = announced(renamed(body, parameters))
+        kernel = KernelDef(forward.kernel.span, self.name, tuple(parameters.values()), body, comments)
+        count = None if counted is None else chosen.get(counted)
+        how = forward.words, forward.settings.strict_literals, taken
+        text = text_of_count = kernel_text(kernel, *how)
+        if count is not None:
+            uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
+            text_of_count = kernel_text(replace(kernel, parameters=uncounted), *how)
+        twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
+        stored = (each.site for each in every(body, branches=False) if isinstance(each, Store))
+        return Derived(
+            text,
+            self.name,
+            tuple(chosen.values()),
+            {symbol.name: twins[symbol] for symbol in forward.inputs if symbol in twins},
+            {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
+            self.at,
+            count,
+            text_of_count,
+            {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
+            self._states(chosen),
+            frozenset(site for site in stored if site is not None),
+        )
+
+    def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
+        """What a launch has to know: the grid, and what the parameters are that the forward has not."""
+        at, forward = self.at, self.forward.kernel.name
+        grid = f"grid: same as {forward}"
+        if at.axis is not None:
+            programs = (
+                "as many programs or fewer" if at.has_parts else "one program for each iteration of the loop"
+            )
+            grid += f"; along axis {at.axis} {programs}"
+        head = [grid]
+        if self.turn is not None and self.turn.count in chosen:
+            head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
+        twins = {of: chosen[twin] for twin, of in self.reversed.twin_of.items() if twin in chosen}
+        for of, size in self.sizes.items():
+            if of in twins:
+                head.append(
+                    f"{twins[of]} [programs, {chosen[size]}]: each program's part of the gradient of {of.name}"
+                )
+        added = [
+            self.forward.input_of(self.forward.loads[number]) for number, way in at.ways if way == "atomic"
+        ]
+        names = ", ".join(twins[of] for of in dict.fromkeys(added) if of in twins)
+        if names:
+            head.append(f"{names}: added to; zeroed before the first kernel")
+        states = [kept for kept in self.reversed.kept if kept.state in chosen]
+        head += [_of_scratch(kept, chosen) for kept in states]
+        for segment in dict.fromkeys(chosen[kept.capacity] for kept in states if kept.segments):
+            head.append(
+                f"{segment}: iterations in a segment; its square is at least the number of iterations"
+            )
+        return head
+
+    def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
+        loops = every_loop(self.forward.items)
+        return tuple(
+            State(
+                chosen[kept.state],
+                chosen[kept.capacity],
+                kept.segments,
+                loops.index(kept.loop),
+                math.prod(kept.shape),
+                kept.element,
+            )
+            for kept in self.reversed.kept
+            if kept.state in chosen
+        )
+
+    def _of(self, symbol: Symbol) -> Symbol:
+        """The parameter that this is the gradient of; itself where it is none."""
+        return self.reversed.twin_of.get(symbol, symbol)
+
+    def _parameter(self, symbol: Symbol, name: str) -> Symbol:
+        """A parameter, by the user's word for its type; a gradient is read and written."""
+        of = self._of(symbol)
+        word = self.forward.words.type_word(of)
+        if of is symbol:
+            return replace(symbol, name=name, parameter=True, word=word)
+        if symbol.type != of.type or (of in self.reversed.wide and of.target == FLOAT):
+            word = str(symbol.target)
+        promises = {"const_target": False, "readonly": False, "writeonly": False}
+        return replace(symbol, name=name, parameter=True, word=word, **promises)
+
+    def lines(self) -> Body:
+        """What the pass does."""
+        if self.turn is None:
+            return live(self.reversed.run(self.items))
+        self.reversed.alone = False
+        part = self.reversed.declare(self.turn.part)
+        try:
+            lines = live(self.reversed.run(self.items))
+        except NotShared:
+            raise self._unwalkable() from None
+        unknown = {self.reversed.top.symbols[symbol] for symbol in self.turn.unknown}
+        again = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
+        if again or not unknown.isdisjoint(reads(lines)):
+            raise self._unwalkable()  # it takes the whole loop
+        return self._in_parts(lines, part) if self.at.has_parts else lines
+
+    def _unwalkable(self) -> Unwalkable:
+        return Unwalkable([number for number, way in self.at.ways if way == "sum"])
+
+    def _in_parts(self, lines: Body, part: Symbol) -> Body:
+        """The lines with pointers to this program's part of each sum."""
+        axis = self.at.axis or 0
+        number, many = _of_grid("get_program_id", axis), _of_grid("get_num_programs", axis)
+        tops: list[Statement] = [f.declare(part, number)]
+        for other in self.at.others:
+            number = f.add(number, f.multiply(many, _of_grid("get_program_id", other)))
+            many = f.multiply(many, _of_grid("get_num_programs", other))
+        offset = f.cast(number if self.at.others else f.named(part), LONG)
+        for symbol, size in self.sizes.items():
+            given = self.reversed.parameters[self.reversed.twin(symbol)]
+            if given not in reads(lines):
+                continue
+            pointer = self.reversed.new(f"d_{symbol.name}", given.type, given.word)
+            lines = renamed(lines, {given: pointer})
+            there = f.multiply(offset, self.reversed.name_of(size))
+            tops.append(f.declare(pointer, f.binary("+", f.named(given), there)))
+        return (*tops, *lines)
+
+
+def every_loop(items: list[Item]) -> list[Loop]:
+    """All loops of a forward, by number."""
+    return [item for item in every_item(items) if isinstance(item, Loop)]
+
+
+def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
+    """What is kept, and how large it is."""
+    rows = f"2 * {chosen[kept.capacity]}" if kept.segments else chosen[kept.capacity]
+    shape = ", ".join(["programs", rows, *filter(None, [sizes(kept.shape)])])
+    when = "at the start of each segment, then of each iteration of one segment"
+    if not kept.segments:
+        when = "as each iteration begins with it"
+    return f"{chosen[kept.state]} [{shape}]: {kept.name} {when}"
+
+
+def _of_grid(function: str, axis: int) -> Expr:
+    return f.call(function, INT, f.number(axis))
+
+
+_RESERVED: Final = frozenset(
+    """bool char short int long unsigned signed half float double bfloat16 void const restrict if else for
+    while do return exp log sqrt sin cos erf rsqrt tanh sigmoid log2 exp2 pow floor ceil fma min max abs
+    select trans dot atomic_add get_program_id get_num_programs newaxis true false sizeof bitcast
+    static""".split()
+)

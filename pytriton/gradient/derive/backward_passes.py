@@ -1,0 +1,181 @@
+"""The passes of a backward: one or several kernels, chosen by what a launch reads once.
+
+How the gradient of a load gets to memory:
+
+    store    if each element is read once: stored. Further loads of the same elements, in the same program, are
+             added to what it has stored
+    add      added to what an earlier pass stored, if each element is read once by this load
+    sum      if many programs read the same elements: added up by a loop over these programs, then stored
+    atomic   else: added by atomics, after what other passes stored
+
+So an input that is read at two places, as a row and at one index, gets a row stored in the first pass and one
+element added in the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+from typing import Literal as Choice
+
+from pytriton.frozen import record
+from pytriton.gradient.derive.access import Accesses, Touched
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.loops import loops_of
+from pytriton.lang.tree.typed import Symbol
+
+Way = Choice["store", "add", "sum", "atomic"]
+MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again
+
+
+@record
+class BackwardPass:
+    """One kernel. ``ways``: of loads, by number.
+
+    ``axis``: a loop runs over the forward's programs along it. Then ``loop`` is the number of the forward's
+    loop whose iterations are programs along this axis; or, if there is none, fewer programs share the walk, and
+    each program along the axis and along ``others`` leaves its own part of the sums.
+    """
+
+    ways: tuple[tuple[int, Way], ...]
+    axis: int | None = None
+    others: tuple[int, ...] = ()
+    loop: int | None = None
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether its sums are in parts, which another kernel adds up."""
+        return self.axis is not None and self.loop is None
+
+
+@record
+class _Launch:
+    """One point of a sweep: its kernel, and what it touches."""
+
+    forward: Forward
+    accesses: Accesses
+
+    def touched(self, number: int) -> Touched | None:
+        return self.accesses.loads.get(self.forward.loads[number])
+
+    def once(self, number: int, without: Collection[int] = ()) -> bool:
+        touched = self.touched(number)
+        return touched is not None and self.accesses.once(touched, without)
+
+    def apart(self, numbers: Sequence[int]) -> bool:
+        touched = [self.touched(number) for number in numbers]
+        return self.accesses.apart([each for each in touched if each is not None])
+
+    def loop(self, number: int) -> int | None:
+        """The number of the only loop that a load is in, if its iterations may be programs."""
+        touched = self.touched(number)
+        assert touched is not None
+        if len(touched.loops) != 1 or self.accesses.count(touched.loops[0]) is None:
+            return None
+        (loop,) = touched.loops
+        outer = loops_of(self.forward.items)
+        return outer.index(loop) if loop in outer else None
+
+
+Walk = tuple[int, tuple[int, ...], int | None]  # axis, others, loop of a pass
+
+
+def planned(
+    points: Iterable[tuple[Forward, Accesses, Sequence[int]]], whole: Collection[str], never: Collection[int]
+) -> tuple[BackwardPass, ...]:
+    """The passes for a launch, right for every point of a sweep (with its grid).
+
+    ``whole``: inputs that are dense, so that parts of their gradients can lie side by side; ``never``: loads whose
+    programs cannot be looped over.
+    """
+    launches = [_Launch(forward, accesses) for forward, accesses, _ in points]
+    grids = [grid for _, _, grid in points]
+    forward = launches[0].forward
+    plain: list[dict[int, Way]] = []
+    walks: dict[Walk, dict[int, Way]] = {}
+    for symbol in forward.inputs:
+        numbers = forward.loads_of(symbol)
+        groups, rest = _groups(launches, numbers)
+        walk = None
+        if len(numbers) == len(rest) == 1 and rest[0] not in never:
+            walk = _walk(launches, grids, rest[0])
+        if walk is not None and (walk[2] is not None or symbol.name in whole):
+            walks.setdefault(walk, {})[rest[0]] = "sum"
+            continue
+        for at, group in enumerate([*groups, rest] if rest else groups):
+            way: Way = "atomic" if at == len(groups) else "store" if at == 0 else "add"
+            plain += [{}] * (at + 1 - len(plain))
+            plain[at] = {**plain[at], **dict.fromkeys(group, way)}
+    shared = [walk for walk in walks if walk[2] is None]
+    first: Walk | tuple[None, tuple[()], None] = (None, (), None)
+    if shared and plain:  # computed beside what is stored
+        first = max(shared, key=lambda walk: len(walks[walk]))
+        plain[0] = plain[0] | walks.pop(first)
+    passes = [
+        BackwardPass(_sorted(ways), *(first if at == 0 else (None, (), None)))
+        for at, ways in enumerate(plain)
+    ]
+    return (*passes, *(BackwardPass(_sorted(ways), *walk) for walk, ways in walks.items()))
+
+
+def _sorted(ways: Mapping[int, Way]) -> tuple[tuple[int, Way], ...]:
+    return tuple(sorted(ways.items()))
+
+
+def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """Loads that read each element once, those of the same elements together; and the rest."""
+    groups: list[list[int]] = []
+    rest: list[int] = []
+    for number in numbers:
+        if not all(launch.once(number) for launch in launches):
+            rest.append(number)
+            continue
+        for group in groups:
+            if all(launch.apart([*group, number]) for launch in launches):
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    return (groups, rest) if len(groups) <= MAX_PLAIN_PASSES else ([], list(numbers))
+
+
+def _walk(launches: Sequence[_Launch], grids: Sequence[Sequence[int]], number: int) -> Walk | None:
+    """How a loop can run over the programs that read the same elements."""
+    largest = [max(sizes) for sizes in zip(*grids, strict=True)]
+    absent = set(range(len(largest)))
+    for launch in launches:
+        touched = launch.touched(number)
+        if touched is None:
+            return None
+        absent &= launch.accesses.absent(touched)
+    absent = {axis for axis in absent if largest[axis] > 1}
+    if not absent or not all(launch.once(number, absent) for launch in launches):
+        return None
+    axis = max(absent, key=lambda axis: (largest[axis], -axis))
+    others = tuple(sorted(absent - {axis}))
+    loops = {launch.loop(number) for launch in launches}
+    touched = launches[0].touched(number)
+    if touched is not None and not touched.loops:
+        return axis, others, None
+    if others or len(loops) != 1 or None in loops:
+        return None
+    return axis, (), loops.pop()
+
+
+def added(forward: Forward, passes: Iterable[BackwardPass]) -> frozenset[Symbol]:
+    """The inputs whose gradients are added up in memory, by several puts: in float, if they are half."""
+    result: set[Symbol] = set()
+    seen: set[Symbol] = set()
+    for each in passes:
+        for number, way in each.ways:
+            symbol = forward.input_of(forward.loads[number])
+            if symbol in seen or way == "atomic" or (way == "sum" and each.has_parts):
+                result.add(symbol)
+            seen.add(symbol)
+    return frozenset(result)
+
+
+def cost(passes: Sequence[BackwardPass]) -> tuple[int, int, int]:
+    """What tells a better launch from a worse one: atomics, passes, sums."""
+    ways = [way for each in passes for _, way in each.ways]
+    return ways.count("atomic"), len(passes), ways.count("sum")

@@ -1,0 +1,276 @@
+"""The launches of a derived backward: what they touch and need, in numbers, and records that describe them.
+
+A ``Point`` is one config of a sweep in one launch of the forward. ``Facts`` are what follows for the passes of the
+backward; ``BackwardStep`` and ``Scratch`` are public, for programs that make the launches themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import torch
+
+from pytriton.frozen import replace
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.assemble import Derived, every_loop
+from pytriton.gradient.derive.backward_passes import BackwardPass
+from pytriton.gradient.derive.derive import Backward
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.loops import loops_of
+from pytriton.gradient.enumerated import stored_once
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.options.defines import Options
+
+DTYPES: Final = {
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float": torch.float32,
+    "double": torch.float64,
+}
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
+Sizes = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a sweep, in one launch: what it touches, and the forward's grid."""
+
+    forward: Forward
+    accesses: Accesses
+    grid: Sizes
+
+    def programs(self, at: BackwardPass, sharing: int) -> Sizes:
+        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
+        sizes = list(self.grid)
+        if at.axis is not None and at.loop is not None:
+            sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
+        elif at.axis is not None:
+            beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
+            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
+        x, y, z = sizes
+        return x, y, z
+
+    def kept_otherwise(self) -> Point:
+        """The same, with what loops carry kept for segments of iterations instead of for all, or the reverse."""
+        return replace(self, forward=replace(self.forward, checkpoints=not self.forward.checkpoints))
+
+    def parts(self, at: BackwardPass, sharing: int) -> int:
+        """How many parts a sum comes in."""
+        sizes, count = self.programs(at, sharing), 1
+        for axis in (at.axis, *at.others):
+            assert axis is not None
+            count *= sizes[axis]
+        return count
+
+
+def needs(
+    points: Sequence[Point], made: Sequence[Derived], sizes: Mapping[str, int], sharing: int
+) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """The numbers that a kernel takes and the shapes of its scratch, by parameter, enough for every point.
+
+    ``made``: the kernel at each point; ``sizes``: elements of inputs. Raises LaunchError where a loop has no known
+    end.
+    """
+    each, numbers = made[0], dict[str, int]()
+    for point, derived in zip(points, made, strict=True):
+        loops = every_loop(point.forward.items)
+        for state in derived.states:
+            count = point.accesses.at_most(loops[state.loop])
+            if count is None:
+                raise refusal(
+                    "the number of iterations has no known bound in this launch, so scratch has no size",
+                    "TC708",
+                    "end it by comparing its counter with a number",
+                )
+            if state.segments:
+                count = max(math.isqrt(count - 1) + 1, 1) if count else 1
+            numbers[state.capacity] = max(numbers.get(state.capacity, 0), count)
+    shapes: dict[str, tuple[int, ...]] = {}
+    for point, derived in zip(points, made, strict=True):
+        for state in derived.states:
+            rows = numbers[state.capacity] * (2 if state.segments else 1)
+            shape = math.prod(point.grid), rows, state.count
+            shapes[state.parameter] = max(shapes.get(state.parameter, (0,)), shape, key=math.prod)
+    if each.count is not None and each.at.axis is not None:
+        numbers[each.count] = points[0].grid[each.at.axis]
+    for name, size in each.sizes.items():
+        numbers[size] = sizes[name]
+        numbers[f"count_{name}"] = count = max(point.parts(each.at, sharing) for point in points)
+        shapes[each.d_inputs[name]] = count, sizes[name]
+    return numbers, shapes
+
+
+def reach_of(points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of each tensor a launch may touch, from its first one on, where that is known."""
+    found: dict[str, list[int | None]] = {}
+    for point in points:
+        flow, accesses = point.forward.flow, point.accesses
+        every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
+        every += [(flow.roots(write.pointer), touched) for write, touched in accesses.writes.items()]
+        for roots, touched in every:
+            for symbol in roots:
+                name = "" if symbol is None else symbol.name
+                found.setdefault(name, []).append(accesses.reach(touched))
+    known = {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
+    return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
+
+
+def check_stores(point: Point, values: Mapping[str, int], device: torch.device) -> None:
+    """Raise LaunchError where an element of an output may be stored twice."""
+    accesses = point.accesses
+    for symbol in point.forward.outputs:
+        of = (write for write in accesses.writes if symbol in point.forward.flow.roots(write.pointer))
+        writes = [write for write in of if not write.atomic]
+        once = all(accesses.once(accesses.writes[write]) for write in writes) and accesses.disjoint(writes)
+        if not once and not stored_once(point.forward, writes, values, point.grid, device):
+            stores = "\n".join(write.statement.span.text.strip() for write in writes)
+            raise refusal(
+                f"no proof that each element of '{symbol.name}' is stored at most once in this "
+                f"launch (grid {point.grid})\n{stores}",
+                "TC750",
+                "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
+                "need no proof",
+            )
+
+
+def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of a gradient are stored, where it is shown that these are all, from the first one on: the
+    text stores what a load reads, and the launch reads just these elements by it.
+    """
+    found: dict[str, set[int | None]] = {}
+    for each in passes:
+        at = each.at
+        without = () if at.axis is None else (at.axis, *at.others)
+        ways = dict(at.ways)
+        for number in each.stores:
+            for point in points:
+                load = point.forward.loads[number]
+                touched = point.accesses.loads[load]
+                count = point.accesses.dense(touched, without if ways[number] == "sum" else ())
+                found.setdefault(point.forward.input_of(load).name, set()).add(count)
+    counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def device_of(given: Mapping[str, Any]) -> torch.device:
+    """Of a launch: that of its tensors."""
+    return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
+
+
+@cache
+def sharing(device: torch.device) -> int:
+    """How many programs share a walk over the forward's."""
+    if device.type != "cuda":
+        return 2
+    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return processors * PROGRAMS_PER_PROCESSOR
+
+
+# ---------------------------------------------------------------- records
+
+
+@dataclass(frozen=True)
+class BackwardStep:
+    """One launch of a backward: the kernel, the names of its parameters in order, and its grid."""
+
+    kernel: Kernel
+    parameters: tuple[str, ...]
+    sized: Callable[[Any, Mapping[str, Any], Options | None], Any]
+
+    def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options | None = None) -> Any:
+        """The programs of this step, for the forward's grid and arguments, at a point of a sweep (the first)."""
+        return self.sized(forward_grid, arguments, options)
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Memory that a launch needs beside gradients, or a number. ``shape`` and ``value`` are functions of the
+    forward's arguments by name, its grid, and the point of a sweep (the first one). The grid may be among the
+    arguments, as ``grid_0`` to ``grid_2``. A number has the shape () and a ``value``.
+    """
+
+    name: str
+    dtype: torch.dtype
+    shape: Callable[..., tuple[int, ...]]
+    zeroed: bool
+    value: Callable[..., int] | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
+    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
+    the first one on.
+    """
+
+    passes: tuple[BackwardPass, ...]
+    made: Backward
+    launches: tuple[PassLaunch, ...]
+    dense: Mapping[str, int]
+    reach: Mapping[str, int]
+
+    @property
+    def scratch(self) -> int:
+        """The bytes that hold what loops carry, in the launch that has the most."""
+        sizes = (
+            sum(math.prod(each.shapes[state.parameter]) * state.element.bits // 8 for state in each.of.states)
+            for each in self.launches
+        )
+        return max(sizes, default=0)
+
+
+@dataclass(frozen=True)
+class PassLaunch:
+    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``numbers`` and ``shapes`` of
+    its scratch, by parameter; ``same_parts``: whether each point of the sweep fills as much of it.
+    """
+
+    of: Derived
+    kernel: Kernel
+    names: tuple[str, ...]
+    grid: Callable[[Options], Sizes]
+    numbers: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
+    same_parts: bool
+
+
+def described(
+    made: Backward,
+    types: Mapping[str, torch.dtype],
+    point: Callable[[Mapping[str, Any], Any, Options | None], Point | None],
+) -> tuple[Scratch, ...]:
+    """What the launches of a text need, each name once; ``types``: of inputs; ``point``: gives a launch."""
+    found: dict[str, Scratch] = {}
+
+    def add(each: Derived, name: str, dtype: torch.dtype | None = None, zeroed: bool = False) -> None:
+        def needed(given: Mapping[str, Any], grid: Any = None, options: Options | None = None) -> Any:
+            launch = point(given, grid, options)
+            sizes = {name: given[name].numel() for name in types}
+            shapes = {parameter: given[name].shape for name, parameter in each.d_inputs.items()}
+            for more in needs([launch], [each], sizes, sharing(device_of(given))) if launch else ():
+                shapes |= more
+            return shapes.get(name, 0 if dtype is None else (0,))
+
+        if dtype is None:
+            found[name] = Scratch(name, torch.int32, lambda *_: (), False, needed)
+        else:
+            found[name] = Scratch(name, dtype, needed, zeroed)
+
+    for each in made.passes:
+        for name, parameter in each.d_inputs.items():
+            if name in each.sizes or name in made.wide:
+                add(each, parameter, torch.promote_types(types[name], torch.float32), True)
+        for state in each.states:
+            add(each, state.parameter, DTYPES[str(state.element)])
+            add(each, state.capacity)
+        for name, size in each.sizes.items():
+            add(each, size)
+            add(each, f"count_{name}")
+        if each.count is not None:
+            add(each, each.count)
+    return tuple(found.values())

@@ -1,0 +1,450 @@
+"""The autograd formula of an operator: given by ``register_autograd``, or derived from the kernels in its body.
+
+``AutogradFormula`` is a node of torch's graph. ``torch.library.custom_op`` goes through
+``torch.autograd.Function.apply``, whose Python half tests whether a transform of ``torch.func`` is active, and
+then refuses. The two callers here know that already, so they call its C++ half:
+
+    eager        from the shortcut (``shortcut.py``): no transform is active, and the kernel is known
+    dispatched   at the dispatcher's autograd key, below which may be anything: other operators of torch have a
+                 kernel there too, one level of ``torch.func`` at a time, and so do ours
+
+``DerivedFormula`` is that of ``pytriton.op(..., gradient=True)``. Its backward is an operator of torch, too, so
+that ``torch.compile`` keeps it whole and ``torch.func`` can batch it. It takes the arguments of the forward, the
+cotangent of each result (or None), which gradients are needed, and what the body did in the forward
+(``body.py``). It tapes the body (``tape.py``), recomputes what is between the launches, and goes back through
+them with ``pytriton.gradient``. Gradients are kept by memory: a result that is a view of what a kernel wrote, or
+an argument that reaches a kernel as two views, is accumulated where it is stored. Arguments that overlap
+themselves or each other are copied first, in a forward with a gradient, too. All that is allocations, views,
+copies and launches again, so the formula of the backward is derived in the same way: it gives the second
+derivative. There is no third one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn
+
+import torch
+from torch.autograd import forward_ad
+
+from pytriton.compat import torch_names
+from pytriton.errors import PytritonError
+from pytriton.gradient.backward import Gradient
+from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
+from pytriton.operators.body import Recording
+from pytriton.operators.tape import CURE, Copy, RecordedLaunch, difference, replayed, taped
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.launch.fast_path import key_of as key_of_defines
+from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
+
+_Function: Final[Any] = torch.autograd.Function
+_unpack_dual: Final[Any] = forward_ad.unpack_dual
+_library: Final[Any] = torch.library
+_FLOATING: Final = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_gradients: Final[dict[Any, Gradient]] = {}
+
+
+class AutogradFormula:
+    """The formula of one operator: what ``register_autograd`` was given, if anything.
+
+    ``run`` is what computes the result in an eager call: it is called with the arguments, and no gradient is
+    asked for meanwhile.
+    """
+
+    def __init__(self, overload: Any, run: Callable[..., Any]) -> None:
+        self.overload = overload
+        self.run = run
+        self.record: Callable[..., Any] | None = None  # runs the forward for a derived formula
+        self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
+        self._setup_context_fn: Callable[..., Any] | None = None
+        schema = torch_names.schema_of(overload)
+        self._keywords = any(argument.kwarg_only for argument in schema.arguments)
+        self._lists = any(
+            torch_names.is_tensorlist_like_type(value.type) for value in (*schema.arguments, *schema.returns)
+        )
+        self._written = [at for at, argument in enumerate(schema.arguments) if argument.is_write]
+        name = f"{torch_names.name_of(overload)}_backward"
+        applied = _applied(name, self._forward, self._backward)
+        self.eager: Callable[..., Any] = overload if self._lists else applied
+        self._apply = _applied(name, self._forward_below, self._backward_of_dispatched)
+
+    def formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None) -> None:
+        """What ``register_autograd`` gives."""
+        self._backward_fn, self._setup_context_fn = backward, setup_context
+
+    # Eager calls.
+
+    def _forward(self, ctx: Any, *args: Any) -> Any:
+        result = self.run(*args) if self.record is None else self.record(self.run, *args)
+        setup = self._setup_context_fn
+        if setup is not None:
+            setup(ctx=ctx, inputs=args, output=result)
+        return result
+
+    def _backward(self, ctx: Any, *grads: Any) -> Any:
+        backward = self._backward_fn
+        if backward is None:
+            raise RuntimeError(
+                f"Trying to backward through {self.overload} but no autograd formula was registered. "
+                "Please use register_autograd to add one."
+            )
+        return backward(ctx, *grads)
+
+    # The dispatcher's autograd key. The last argument is the keys and the keyword arguments.
+
+    def dispatched(self) -> Callable[..., Any]:
+        """The kernel for the autograd key; it is called with the keys of the call."""
+        overload, apply = self.overload, self._apply
+        lists = torch_names.make_autograd_impl(overload, self) if self._lists else None
+
+        def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            if torch_names.forward_mode_active():
+                self._refuse_tangents(args, kwargs)
+            if not (torch.is_grad_enabled() and torch_names.any_requires_grad(*args)):
+                with torch_names.below_autograd():
+                    return overload.redispatch(keys & torch_names.AFTER_AUTOGRAD, *args, **kwargs)
+            self._refuse_written(args)
+            if lists is not None:
+                if torch_names.transforms_active():
+                    raise NotImplementedError(
+                        f"torch.func has no gradients of lists, as {overload} takes them"
+                    )
+                return lists(keys, *args, **kwargs)
+            if not torch_names.transforms_active():
+                return apply(*args, (keys, kwargs))
+            before = torch_names.single_level_allowed()
+            torch_names.allow_single_level(True)
+            try:
+                return apply(*args, (keys, kwargs))
+            finally:
+                torch_names.allow_single_level(before)
+
+        return autograd
+
+    def _forward_below(self, ctx: Any, *given: Any) -> Any:
+        *args, (keys, kwargs) = given
+        # A level of torch.func below this one has a graph of its own, which needs its gradients.
+        with torch_names.below_autograd(), torch.set_grad_enabled(torch_names.transforms_active()):
+            given = (keys & torch_names.AFTER_AUTOGRAD, *args)
+            run = self.overload.redispatch
+            result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
+        setup = self._setup_context_fn
+        if setup is not None:
+            inputs, keywords = torch_names.fill_defaults(torch_names.schema_of(self.overload), args, kwargs)
+            more = {"keyword_only_inputs": keywords} if self._keywords else {}
+            setup(ctx=ctx, inputs=inputs, output=result, **more)
+        return result
+
+    def _backward_of_dispatched(self, ctx: Any, *grads: Any) -> Any:
+        needs = ctx.needs_input_grad
+        ctx.needs_input_grad = needs[:-1]
+        try:
+            gradients = self._backward(ctx, *grads)
+        finally:
+            ctx.needs_input_grad = needs
+        return (*gradients, None) if isinstance(gradients, tuple) else (gradients, None)
+
+    def _refuse_written(self, args: Any) -> None:
+        """Autograd would keep the gradient of the values before."""
+        for at in self._written:
+            if at < len(args) and torch_names.any_requires_grad(args[at]):
+                schema = torch_names.schema_of(self.overload)
+                raise RuntimeError(
+                    f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
+                    "has no formula for it: call it under torch.no_grad(), or pass a copy"
+                )
+
+    def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
+        """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
+        for argument in (*args, *kwargs.values()):
+            for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
+                if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
+                    raise NotImplementedError(
+                        f"{torch_names.schema_of(self.overload).name} has no formula for forward-mode derivatives"
+                    )
+
+
+def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
+    """The C++ half of ``apply`` of an autograd.Function made of these."""
+    # Compiled autograd walks into plain functions only.
+    members = {
+        "forward": staticmethod(lambda ctx, *args: forward(ctx, *args)),
+        "backward": staticmethod(lambda ctx, *grads: backward(ctx, *grads)),
+    }
+    class_ = type(name, (_Function,), members)
+    applied: Callable[..., Any] = super(_Function, class_).apply
+    return applied
+
+
+# ---------------------------------------------------------------- derived
+
+
+class DerivedFormula:
+    """Of one operator. ``lib`` is the library in which its backward is defined, beside it. ``recording``: of its
+    body; None where the operator is itself a derived backward.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        schema: Any,
+        lib: Any,
+        scratch_bytes: int | None,
+        recording: Recording | None = None,
+    ) -> None:
+        self.name, self.function, self.recording = name, function, recording
+        self.scratch_bytes = scratch_bytes
+        self.count = len(schema.arguments)
+        self.positions = [at for at, each in enumerate(schema.arguments) if "Tensor" in str(each.type)]
+        types = [str(each.type) for each in (*schema.arguments, *schema.returns)]
+        lists = any("List" in type_ and "Tensor" in type_ for type_ in types)
+        if lists or any(each.kwarg_only for each in schema.arguments):
+            raise refusal(
+                f"{name}: no gradient is derived for lists of tensors, or with arguments by keyword only",
+                "TC540",
+                "give the formula with register_autograd",
+            )
+        arguments = [f"{_schema_type(schema, at)} a{at}" for at in range(self.count)]
+        flowing = [f"Tensor? f{at}" for at in range(len(schema.returns))]
+        made = ["Tensor"] * len(self.positions)
+        results = "Tensor" if len(made) == 1 else f"({', '.join(made)})"
+        space, _, short = schema.name.partition("::")
+        own = f"{short}_derived_backward"
+        tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
+        given = ", ".join((*arguments, *flowing, "bool[] needed", "str recorded"))
+        lib.define(f"{own}({given}) -> {results}", tags=tags)
+        lib.impl(own, self._run, "CompositeExplicitAutograd")
+        _library.register_fake(f"{space}::{own}", self._shapes, lib=lib)
+        self.overload = getattr(getattr(torch.ops, space), own).default
+        self._gradient = AutogradFormula(self.overload, self._run)
+        lib.impl(own, self._gradient.dispatched(), "Autograd", with_keyset=True)
+        if recording is None:
+            self._gradient.formula(self._third, lambda ctx, inputs, output: None)
+        else:
+            again = DerivedFormula(name, self._run, torch_names.schema_of(self.overload), lib, scratch_bytes)
+            self._gradient.formula(again.backward, again.setup_context)
+
+    def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        """All tensors are saved, so that a later change of one raises."""
+        ctx.save_for_backward(*(inputs[at] for at in self.positions))
+        ctx.rest = [None if at in self.positions else value for at, value in enumerate(inputs)]
+        ctx.recorded = self.recording and self.recording.last
+
+    def backward(self, ctx: Any, *flowing: Any) -> Any:
+        """The gradients of all arguments; None where none is needed, or there is none."""
+        recorded = ctx.recorded.text(self.name) if ctx.recorded else ""
+        arguments = list(ctx.rest)
+        for at, tensor in zip(self.positions, ctx.saved_tensors, strict=True):
+            arguments[at] = tensor
+        needed = [bool(ctx.needs_input_grad[at]) for at in self.positions]
+        made = self.overload(*arguments, *flowing, needed, recorded)
+        gradients: list[Any] = [None] * len(arguments)
+        for at, wanted, each in zip(self.positions, needed, _listed(made), strict=True):
+            gradients[at] = each if wanted else None
+        return tuple(gradients)
+
+    def _third(self, ctx: Any, *flowing: Any) -> NoReturn:
+        raise refusal(f"{self.name}: a third derivative is not derived", "TC758")
+
+    def _shapes(self, *given: Any) -> Any:
+        made = [
+            torch.empty_like(given[at]) if wanted else _nothing(given)
+            for at, wanted in zip(self.positions, given[-2], strict=True)
+        ]
+        return tuple(made) if len(made) > 1 else made[0]
+
+    def _run(self, *given: Any) -> Any:
+        *arguments, needed, recorded = given
+        try:
+            made = iter(self._derived(arguments[: self.count], arguments[self.count :], needed, recorded))
+        except PytritonError as error:
+            if self.recording is not None:
+                raise
+            reason = str(error).partition("\n")[0]
+            raise refusal(
+                f"{self.name}: its derived backward is not derived again: {reason}",
+                "TC758",
+                "give both formulas with register_autograd",
+            ) from None
+        results = tuple(next(made) if wanted else _nothing(given) for wanted in needed)
+        return results if len(results) > 1 else results[0]
+
+    def _derived(
+        self, arguments: Sequence[Any], flowing: Sequence[Any], needed: Sequence[bool], recorded: str
+    ) -> list[torch.Tensor]:
+        """The gradients that are needed."""
+        own = apart(arguments)
+        wanted = [at for at, asked in zip(self.positions, needed, strict=True) if asked]
+        tensors = [own[at] for at in wanted]
+        how = self.recording is None, recorded, self.scratch_bytes
+        made = _walked_back(self.name, self.function, own, flowing, tensors, *how)
+        return [_laid_out(each, arguments[at]) for each, at in zip(made, wanted, strict=True)]
+
+
+def _listed(made: Any) -> Sequence[Any]:
+    return made if isinstance(made, tuple | list) else (made,)
+
+
+def _nothing(given: Sequence[Any]) -> torch.Tensor:
+    """In place of a gradient that is not needed."""
+    return next(each for each in given if isinstance(each, torch.Tensor)).new_empty(0)
+
+
+def _schema_type(schema: Any, at: int) -> str:
+    """The type of an argument as a schema writes it, without alias and default."""
+    text = str(schema).partition("(")[2].rpartition(") ->")[0].split(", ")[at]
+    return text.strip().rpartition(" ")[0]
+
+
+def _laid_out(made: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    like = torch.empty_like(tensor)
+    return made if made.stride() == like.stride() else like.copy_(made)
+
+
+# ---------------------------------------------------------------- walking back
+
+
+class _Flow:
+    """What flows into memory: pieces, each with the tensor that it is the gradient of."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+
+    def __contains__(self, tensor: torch.Tensor) -> bool:
+        return key_of(tensor) in self._pieces
+
+    def add(self, tensor: torch.Tensor, flowing: torch.Tensor) -> None:
+        self._pieces.setdefault(key_of(tensor), []).append((tensor, flowing.to(tensor.dtype)))
+
+    def of(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What flows into a tensor, all pieces added up."""
+        pieces = self._pieces.get(key_of(tensor), [])
+        if not pieces:
+            return torch.zeros_like(tensor)
+        if len(pieces) == 1 and _same_place(pieces[0][0], tensor):
+            return pieces[0][1]
+        return placed(self._memory(tensor), tensor)
+
+    def in_memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The same, with what flows into the memory around a view around it."""
+        return self.of(tensor) if tensor.numel() == elements(tensor) else placed(self._memory(tensor), tensor)
+
+    def beside(self, tensor: torch.Tensor) -> bool:
+        """Whether anything but zero flows into the memory around a tensor."""
+        pieces = self._pieces.get(key_of(tensor), [])
+        if tensor.numel() == elements(tensor) or all(_same_place(of, tensor) for of, _ in pieces):
+            return False
+        memory = self._memory(tensor)
+        placed(memory, tensor).zero_()
+        return bool(memory.any())
+
+    def _memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """All pieces, added up in memory like that of a tensor."""
+        count = elements(tensor)
+        exact = torch.promote_types(tensor.dtype, torch.float32)
+        memory = torch.zeros(count, dtype=exact, device=tensor.device)
+        for of, flowing in self._pieces[key_of(tensor)]:
+            if overlaps_itself(of):
+                places = placed(torch.arange(count, device=tensor.device), of).reshape(-1)
+                memory.index_add_(0, places, flowing.reshape(-1).to(exact))
+            else:
+                placed(memory, of).add_(flowing)
+        return memory.to(tensor.dtype)
+
+
+def _same_place(left: torch.Tensor, right: torch.Tensor) -> bool:
+    places = [(t.size(), t.stride(), t.storage_offset()) for t in (left, right)]
+    return places[0] == places[1]
+
+
+def _walked_back(
+    name: str,
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    flowing: Sequence[torch.Tensor | None],
+    wanted: Sequence[torch.Tensor],
+    twice: bool,
+    recorded: str,
+    scratch_bytes: int | None,
+) -> list[torch.Tensor]:
+    """The gradients of the wanted arguments; ``twice``: the function is a derived backward."""
+    result, tape = taped(name, function, arguments, twice)
+    different = difference(recorded, tape) if recorded else None
+    if different:
+        raise refusal(
+            f"{name}: its body does something different in the backward than in the forward: {different}",
+            "TC756",
+            CURE,
+        )
+    entries = tape.entries
+    replayed(entries[:-1], unseen())
+    reached = {key_of(tensor) for tensor in wanted}
+    for entry in entries:
+        reads = [entry.source] if isinstance(entry, Copy) else list(entry.reads.values())
+        writes = [entry.result] if isinstance(entry, Copy) else list(entry.writes.values())
+        if any(key_of(tensor) in reached and tensor.dtype in _FLOATING for tensor in reads):
+            reached |= {key_of(tensor) for tensor in writes if tensor.dtype in _FLOATING}
+    flow = _Flow()
+    for tensor, grad in zip(_listed(result), flowing, strict=True):
+        if grad is not None and key_of(tensor) in reached:
+            flow.add(tensor, grad)
+    for entry in reversed(entries):
+        if isinstance(entry, Copy):
+            if entry.result in flow and key_of(entry.source) in reached:
+                flow.add(entry.source, flow.of(entry.result))
+        else:
+            _launch_back(entry, flow, reached, scratch_bytes)
+    if not isinstance(INSIDE.frame, Shapes) and any(map(flow.beside, wanted)):
+        raise refusal(
+            f"{name}: a kernel reads memory outside an argument that is a view, and its gradient would be lost",
+            "TC756",
+            "pass the tensor that holds all that is read",
+        )
+    return [flow.of(tensor) for tensor in wanted]
+
+
+def _launch_back(entry: RecordedLaunch, flow: _Flow, reached: set[int], scratch_bytes: int | None) -> None:
+    outputs = tuple(
+        name for name, tensor in entry.writes.items() if tensor.dtype in _FLOATING and tensor in flow
+    )
+    inputs = tuple(
+        name
+        for name, tensor in entry.reads.items()
+        if tensor.dtype in _FLOATING and key_of(tensor) in reached and name not in entry.writes
+    )
+    if not outputs or not inputs:
+        return
+    derived = _gradient_of(entry.kernel, entry, outputs, inputs, scratch_bytes)
+    given = derived._named(entry.call.arguments)
+    for name in inputs:
+        if overlaps_itself(given[name]):  # all elements from its first one on, each of them once
+            rest = elements(given[name]) - given[name].storage_offset()
+            given[name] = given[name].as_strided((rest,), (1,), given[name].storage_offset())
+    flowing = {name: flow.in_memory(entry.writes[name]) for name in outputs}
+    for name, made in derived.in_memory(given, entry.call.grid, flowing).items():
+        if elements(made) > made.numel():
+            flow.add(flat(given[name]), flat(made))
+        else:
+            flow.add(given[name], made)
+
+
+def _gradient_of(
+    of: Kernel,
+    entry: RecordedLaunch,
+    outputs: tuple[str, ...],
+    inputs: tuple[str, ...],
+    scratch_bytes: int | None,
+) -> Gradient:
+    """Derived once for each set of defines and options of a call."""
+    call = entry.call
+    options = key_of_defines(call.defines, call.num_warps, call.num_stages)
+    key = (of.token, options, outputs, inputs, scratch_bytes)
+    if key not in _gradients:
+        _gradients[key] = Gradient(
+            *(of, outputs, inputs, call.defines, call.num_warps, call.num_stages),
+            reads_outputs=False,
+            scratch_bytes=scratch_bytes,
+        )
+    return _gradients[key]

@@ -1,0 +1,106 @@
+"""Names while the scanned Python is followed: one ``Frame`` a function call, and the choices of a path.
+
+A condition that is not known is *decided*: the first run takes every such condition as true, and each
+decision that was made is a later run's other way (``Choices``). The same condition is decided the same way
+within a run, so that ``AT=transpose_a`` and ``'lda' if transpose_a else '1'`` stay in step.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytriton.port.read.values import node_of, text_of
+
+MAX_PATHS: Final = 64
+MAX_RUNS_IN_VAIN: Final = 24
+MAX_STEPS: Final = 60_000
+
+
+class StopPath(Exception):
+    """The run ends here: the scanned code raises, or the run grew too long."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """The names of one function call, or of a module. ``fields`` are class bodies."""
+
+    names: dict[str, Any] = field(default_factory=dict)
+    around: Frame | None = None
+    function: str = ""
+    module: Any = None
+
+    def find(self, name: str) -> tuple[bool, Any]:
+        """Whether a name is bound here or around, and to what."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.names:
+                return True, frame.names[name]
+            frame = frame.around
+        return False, None
+
+
+@dataclass(eq=False)
+class Choices:
+    """The decisions of one run: those given, and then those made on the way."""
+
+    given: dict[str, bool]
+    made: dict[str, bool] = field(default_factory=dict)
+    refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
+    steps: int = 0
+    outcome: Any = None  # what the run found, in a form that can be compared
+
+    def decide(self, condition: Any) -> bool:
+        """Which way an unknown condition goes in this run."""
+        node = node_of(condition)
+        turned = False
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node, turned = node.operand, not turned
+        key = text_of(node)
+        if key not in self.given and key not in self.made:
+            self.made[key] = True
+        way = self.given[key] if key in self.given else self.made[key]
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
+                self.refined[text_of(left)] = value
+        return way is not turned
+
+    def step(self) -> None:
+        """Count one evaluation; a run has an end."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise StopPath
+
+    def trail(self) -> tuple[tuple[str, bool], ...]:
+        """All decisions, in the order in which they were needed."""
+        return tuple({**self.given, **self.made}.items())
+
+
+def paths() -> Iterator[Choices]:
+    """The runs through a piece of code, until every decision went both ways or there are too many.
+
+    The caller sets the ``outcome`` of each run, a list. A decision that once brought nothing new is tried again
+    only when nothing better is left, so that the many conditions without an effect do not hide the few that have
+    one; and when such runs bring nothing new again and again, it is enough.
+    """
+    pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
+    idle: set[str] = set()
+    seen: set[str] = set()
+    vain = 0
+    for _ in range(MAX_PATHS):
+        best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
+        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
+            return
+        given, turned = pending.pop(best or 0)
+        choices = Choices(given)
+        yield choices
+        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
+        if vain and turned is not None:
+            idle.add(turned)
+        seen.update(choices.outcome or ())
+        assumed = dict(given)
+        for key, way in choices.made.items():
+            pending.append(({**assumed, key: not way}, key))
+            assumed[key] = way
