@@ -251,8 +251,10 @@ class _State:
 
     def covers(self, other: _State) -> bool:
         """Whether all of the other state is in this one."""
-        same = other.reads.keys() <= self.reads.keys() and other.writes.keys() <= self.writes.keys()
-        return same and other.acquired <= self.acquired
+        pairs = ((self.reads, other.reads, _ANY_READ), (self.writes, other.writes, _ANY_WRITE))
+        if not all(_identity(any_) in mine or theirs.keys() <= mine.keys() for mine, theirs, any_ in pairs):
+            return False
+        return other.acquired <= self.acquired
 
     def copy(self) -> _State:
         return _State(dict(self.reads), dict(self.writes), self.acquired)
