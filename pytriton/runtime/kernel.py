@@ -58,7 +58,7 @@ from pytriton.runtime.trace.dynamo import (
     is_recorded,
     is_traced,
 )
-from pytriton.runtime.trace.frames import INSIDE, Noted, RequestedLaunch, Shapes
+from pytriton.runtime.trace.frames import INSIDE, RECORDED, Noted, RequestedLaunch, Shapes, note_elsewhere
 from pytriton.settings import Settings
 
 
@@ -108,6 +108,8 @@ class Kernel:
                 recent = self._recent.get(defines, num_warps, num_stages)
                 plan = recent or self._plan(arguments, defines, num_warps, num_stages)
             self._last = plan
+            if RECORDED:
+                note_elsewhere(arguments[at] for at in plan.written_positions if at < len(arguments))
             frame = INSIDE.frame
             if frame is None and not bench and not dispatch_modes() and not is_jit_tracing():
                 plan.call(arguments, grid)  # the fast path
