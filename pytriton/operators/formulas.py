@@ -33,8 +33,8 @@ from pytriton.errors import PytritonError
 from pytriton.gradient.backward import Gradient
 from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.body import Recording
-from pytriton.operators.tape import CURE, Copy, RecordedLaunch, difference, replayed, taped
-from pytriton.runtime.errors import refusal
+from pytriton.operators.tape import CURE, ChangedError, Copy, RecordedLaunch, difference, replayed, taped
+from pytriton.runtime.errors import headline, refusal, warn_once
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
@@ -164,7 +164,7 @@ class AutogradFormula:
             )
 
     def _refuse_written(self, args: Any) -> None:
-        """Autograd would keep the gradient of the values before."""
+        """Autograd would keep the gradient of the values before; that of other arguments ends here (TC526)."""
         for at in self._written:
             if at < len(args) and torch_names.any_requires_grad(args[at]):
                 schema = torch_names.schema_of(self.overload)
@@ -172,6 +172,15 @@ class AutogradFormula:
                     f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
                     "has no formula for it: call it under torch.no_grad(), or pass a copy"
                 )
+        if self._written and self._backward_fn is None:
+            named = zip(torch_names.schema_of(self.overload).arguments, args, strict=False)
+            wanting = next(each.name for each, value in named if torch_names.any_requires_grad(value))
+            message = (
+                f"{torch_names.schema_of(self.overload).name}: argument '{wanting}' requires a gradient, but "
+                "gradients stop at an operator that writes its arguments"
+            )
+            cure = "return new tensors and give a formula, or call it under torch.no_grad()"
+            warn_once(headline(message, "TC526", cure), (self, "TC526"))
 
     def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
         """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
@@ -278,6 +287,8 @@ class DerivedFormula:
         *arguments, needed, recorded = given
         try:
             made = iter(self._derived(arguments[: self.count], arguments[self.count :], needed, recorded))
+        except ChangedError:
+            raise
         except PytritonError as error:
             if self.recording is not None:
                 raise
@@ -401,11 +412,8 @@ def _walked_back(
     result, tape = taped(name, function, arguments, twice)
     different = difference(recorded, tape) if recorded else None
     if different:
-        raise refusal(
-            f"{name}: its body does something different in the backward than in the forward: {different}",
-            "TC756",
-            CURE,
-        )
+        what = f"{name}: its body does something different in the backward than in the forward: {different}"
+        raise ChangedError(headline(what, "TC756", CURE))
     entries = tape.entries
     replayed(entries[:-1], unseen())
     reached = {key_of(tensor) for tensor in wanted}

@@ -35,6 +35,7 @@ from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formulas import AutogradFormula, DerivedFormula
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.table import option
 
 _library: Final[Any] = torch.library
 
@@ -285,6 +286,8 @@ def op(
     """
     if name is None:
         return partial(op, mutates_args=mutates_args, gradient=gradient, scratch_bytes=scratch_bytes)
+    mutates_args = option("mutates_args", mutates_args)
+    gradient, scratch_bytes = option("gradient", gradient), option("scratch_bytes", scratch_bytes)
     if callable(name) and not isinstance(name, str):
         function = name
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
@@ -297,6 +300,10 @@ def op(
 
     @entry
     def define(given: Callable[..., Any]) -> Operator:
+        if not callable(given):
+            raise refusal(
+                f"{name}: {given!r} is not a function", "TC540", "decorate a function with pytriton.op"
+            )
         schema = _schema_of(given, name, mutates_args)
         former = _defined.pop(name, None)
         if former is not None:
@@ -310,14 +317,8 @@ def op(
 
 def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str]) -> str:
     """The schema of a function; raises LaunchError (TC540) if it can have none."""
-    if mutates_args is None or isinstance(mutates_args, str):
-        raise refusal(
-            f"{name}: mutates_args is {mutates_args!r}, expected the names of the written arguments",
-            "TC540",
-            "write mutates_args=('y',), or leave it out if none is written",
-        )
     try:
-        schema: str = _library.infer_schema(_quoted(function), mutates_args=tuple(mutates_args))
+        schema: str = _library.infer_schema(_quoted(function), mutates_args=mutates_args)
         return schema
     except ValueError as error:
         raise refusal(

@@ -225,6 +225,10 @@ def _shown(value: Any) -> str:
     return "?" if isinstance(value, _SYMBOLS) else repr(value)
 
 
+class ChangedError(LaunchError):
+    """A body does something different in the backward than in the forward."""
+
+
 def difference(recorded: str, tape: Tape) -> str | None:
     """Where a run differs from a recorded one: calls, and places if these were known."""
     calls, places = json.loads(recorded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Optional
@@ -242,3 +243,37 @@ class TestWrites:
             derivative(self.made(UNSEEN[name], gradient=True))
         page = (Path(__file__).parents[2] / "docs/pytorch.md").read_text("utf-8")
         assert {"numpy": "`x.numpy()`", "dlpack": "DLPack"}[name] in page
+
+
+def test_global_before_a_second_derivative() -> None:
+    state = {"a": 2.0}
+
+    @pytriton.op("pytriton_edges::changing", gradient=True)
+    def made(x: torch.Tensor) -> torch.Tensor:
+        return wave(x, state["a"])
+
+    x = NUMBERS.clone().requires_grad_()
+    (d,) = torch.autograd.grad(made(x).sum(), x, create_graph=True)
+    state["a"] = 3.0
+    with pytest.raises(
+        LaunchError, match=r"(?s)a=3.0, was a=2.0 \[TC756\]\nhelp: .*pass what changes as an arg"
+    ):
+        torch.autograd.grad(d.sum(), x)
+
+
+def test_written_and_required() -> None:
+    """As a bare call, it warns that gradients stop."""
+
+    @pytriton.op("pytriton_edges::into", mutates_args=("y",))
+    def into(y: torch.Tensor, x: torch.Tensor) -> None:
+        wave(x, 2.0, y)
+
+    x, y = NUMBERS.clone().requires_grad_(), torch.empty(11)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        into(y, NUMBERS)
+        with torch.no_grad():
+            into(y, x)
+    with pytest.warns(RuntimeWarning, match=r"into: argument 'x' requires a gradient.* \[TC526\]"):
+        into(y, x)
+    torch.testing.assert_close(y, 2 * torch.sin(NUMBERS))
