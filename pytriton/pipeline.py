@@ -45,7 +45,7 @@ class Parameter:
     ``name`` is the user's, ``identifier`` its name in the generated function (they differ where the user's is
     a Python keyword). ``declaration`` is its source text. A promise that was not made is 1 (``multiple_of``,
     the integer; ``aligned``, the address in bytes) or False. A constant buffer of the text stands behind the
-    parameters of the kernel: the launcher supplies ``buffer`` bytes for it.
+    parameters of the kernel: the launcher supplies ``buffer`` bytes for it. ``written``: stored through.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Parameter:
     aligned: int = 1
     retune: bool = False
     buffer: int = 0
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +302,7 @@ def _translated(
         kernel=checked.name,
         function=module.tree.function,
         kernels=kernel_names(front.tree),
-        parameters=tuple(_parameter(symbol, module) for symbol in checked.parameters),
+        parameters=tuple(_parameter(symbol, module, provenance.writes) for symbol in checked.parameters),
         constexprs=MappingProxyType(dict(module.constexprs)),
         reads=provenance.reads,
         writes=provenance.writes,
@@ -344,7 +345,7 @@ def _table(module: Module) -> Parameter | None:
     return Parameter(module.table, module.table, PointerType(LONG), f"long *{module.table}")
 
 
-def _parameter(symbol: Symbol, module: Module) -> Parameter:
+def _parameter(symbol: Symbol, module: Module, writes: Sequence[str]) -> Parameter:
     assert isinstance(symbol.type, ScalarType | PointerType)
     return Parameter(
         name=symbol.name,
@@ -355,4 +356,5 @@ def _parameter(symbol: Symbol, module: Module) -> Parameter:
         aligned=int(symbol.aligned),
         retune=symbol.retune,
         buffer=symbol.buffer,
+        written=symbol.name in writes,
     )

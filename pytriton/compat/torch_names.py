@@ -120,6 +120,11 @@ def destroy(library: Any) -> None:
     library._destroy()
 
 
+def replace(overload: Any, function: Callable[..., Any]) -> None:
+    """Let calls of an overload that was taken back call this."""
+    overload._op = overload.redispatch = function
+
+
 def exporting() -> bool:
     """Whether torch.export runs, which keeps operators whole."""
     asked = getattr(sys.modules.get("torch.export._trace"), "custom_triton_ops_decomposition_disabled", None)

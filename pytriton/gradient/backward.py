@@ -8,7 +8,7 @@ element that is stored twice, an input that shares memory with an output, a tens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -43,6 +43,7 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
+from pytriton.runtime.options.table import option
 from pytriton.runtime.trace.frames import inside, unseen
 
 LEAST_SCRATCH: Final = 1 << 28
@@ -146,12 +147,26 @@ class Gradient:
         """A launch of the forward; None where it launches nothing."""
         config = self.configs[0]
         if options is not None:
-            config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
+            config = self._config_of(options)
         if grid is None:
             grid = tuple(given[f"grid_{axis}"] for axis in range(3))
         sizes, forward = sizes_of(grid, self._options[config], self._kernel.name), self._forwards[config]
         return (
             None if sizes is None else Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+        )
+
+    def _config_of(self, options: Options) -> Config:
+        """The config of the sweep that a grid is asked for; raises LaunchError."""
+        defines = getattr(options, "defines", options)
+        known = {config: dict(each.defines) for config, each in self._options.items()}
+        for config, swept in known.items():
+            if isinstance(defines, Mapping) and swept == dict(defines):
+                return config
+        shown = dict(defines) if isinstance(defines, Mapping) else defines
+        raise refusal(
+            f"the backward of '{self._kernel.name}' has no config with defines {shown}",
+            "TC755",
+            f"its configs have {', '.join(map(str, known.values()))}",
         )
 
     @entry
@@ -162,8 +177,9 @@ class Gradient:
 
         Raises LaunchError for launches that have no right answer (TC750 to TC754).
         """
+        flowing = option("d_outputs", d_outputs)
         given = self._named(arguments)
-        made = self.in_memory(dict(given), grid, dict(d_outputs or {}), False)
+        made = self.in_memory(dict(given), grid, flowing, False)
         return {name: spread(own(result.to(given[name].dtype)), given[name]) for name, result in made.items()}
 
     def in_memory(
@@ -458,8 +474,8 @@ class Gradient:
 @entry
 def gradient(
     of: Kernel | str,
-    outputs: Collection[str] | None = None,
-    inputs: Collection[str] | None = None,
+    outputs: Iterable[str] | None = None,
+    inputs: Iterable[str] | None = None,
     defines: Mapping[str, Any] | None = None,
     checkpoints: bool | None = None,
     scratch_bytes: int | None = None,
@@ -472,8 +488,12 @@ def gradient(
     256 MiB, or the bytes of inputs and outputs where that is more.
     Raises CompileError (TC700 to TC709) for what has no derivative here.
     """
-    made = of if isinstance(of, Kernel) else kernel(of, defines=defines)
-    return Gradient(made, outputs, inputs, defines, checkpoints=checkpoints, scratch_bytes=scratch_bytes)
+    chosen = option("outputs", outputs), option("inputs", inputs), option("defines", defines)
+    kept = {
+        "checkpoints": option("checkpoints", checkpoints),
+        "scratch_bytes": option("scratch_bytes", scratch_bytes),
+    }
+    return Gradient(of if isinstance(of, Kernel) else kernel(of, defines=defines), *chosen, **kept)
 
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options | None], Any]:

@@ -4,9 +4,9 @@ A schema makes two promises: only the arguments that ``mutates_args`` names are 
 memory with an argument or with another result. Both are checked at every run, on fake tensors as well, after the
 function: the results, and what its kernels and functions of torch wrote, are compared with the arguments by
 storage. In the common case that is one call of C++ and a comparison of versions, which torch counts for each
-tensor. Fake tensors and those of inference mode keep none: there ``Writes`` reads the schema of each function of
-torch. A tensor without memory has no address, and a body that requests one would take another path than with
-real tensors: ``NoAddresses`` refuses it.
+tensor. ``x.data`` has a version of its own, and tensors of inference mode have none: in the first run, and on fake
+tensors, ``Writes`` reads the schema of each function of torch. A tensor without memory has no address, and a body
+that requests one would take another path than with real tensors: ``NoAddresses`` refuses it.
 
 Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on
 a tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and
@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import compress
 from typing import Any, Final, NoReturn
 
@@ -39,10 +40,18 @@ from pytriton.compat.torch_names import (
 )
 from pytriton.errors import PytritonError
 from pytriton.gradient.laid_out import apart, overlaps_itself
-from pytriton.operators.tape import CURE, calls_of, replayed, taped
+from pytriton.operators.tape import CURE, calls_of, in_thread, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
-from pytriton.runtime.trace.frames import INSIDE, Frame, Noted, RequestedLaunch, Shapes, inside
+from pytriton.runtime.trace.frames import (
+    INSIDE,
+    Frame,
+    Noted,
+    RequestedLaunch,
+    Shapes,
+    inside,
+    recording_elsewhere,
+)
 
 _NO_KEYWORDS: Final[dict[str, Any]] = {}
 _VERSIONS: Final = DispatchKey.ADInplaceOrView
@@ -61,7 +70,7 @@ class Body:
         self.function = function
         self.parameters = tuple(argument.name for argument in arguments)
         self.written = frozenset(argument.name for argument in arguments if argument.is_write)
-        self._watched = False  # whether a run has passed that was watched for want of versions
+        self._watched = False  # whether a run has passed in which each function of torch was watched
         types = [str(argument.type) for argument in arguments]
         self._optional = any(type_.startswith("Optional[") for type_ in types)
         plain = not any(argument.kwarg_only for argument in arguments) and not any(
@@ -72,13 +81,21 @@ class Body:
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The results on fake tensors; nothing is launched."""
-        with NoAddresses(self.name):
+        with NoAddresses(self.name), self._in_this_thread():
             return self._run(Shapes(), args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The results under a tracer; its tensors hide their memory, so nothing can be compared."""
-        with NoAddresses(self.name), inside(None):
+        with NoAddresses(self.name), self._in_this_thread(), inside(None):
             return self.function(*args, **kwargs)
+
+    @contextmanager
+    def _in_this_thread(self) -> Iterator[None]:
+        """Raise LaunchError (TC756) for launches in other threads, where no tracer sees them."""
+        with recording_elsewhere() as elsewhere:
+            yield
+        if is_traced(elsewhere.written):
+            raise in_thread(self.name)
 
     def _launch(self, unmarked: Sequence[bool]) -> Callable[..., Any]:
         """The function with its checks, for real tensors: the eager path, so every line of it counts."""
@@ -94,23 +111,20 @@ class Body:
             compared = args if everything else [*compress(args, unmarked)]
             if optional:
                 compared = [tensor for tensor in compared if tensor is not None]
+            watched = self._watched
             if in_inference_mode():
-                counted = [tensor for tensor in compared if not tensor.is_inference()]
-                if len(counted) < len(compared) and not self._watched:
-                    return self._run([], args, {})
-                compared = counted
+                compared = [tensor for tensor in compared if not tensor.is_inference()]
             before: list[int] = []
             try:
                 for tensor in compared:  # a comprehension would cost a call
                     before.append(version_of(tensor))
             except RuntimeError:  # a tensor of inference mode, outside of it
-                if not self._watched:
-                    return self._run([], args, {})
+                pass
             outer = thread.frame
             written: Frame = []
             thread.frame = written
             try:
-                result = function(*args)
+                result = function(*args) if watched else self._watching(written, args)
             finally:
                 thread.frame = outer
             for tensor, version in zip(compared, before):  # noqa: B905
@@ -118,7 +132,7 @@ class Body:
                     written.append(tensor)
             # The common cases: nothing was written but new tensors that are the results, or the marked
             # arguments themselves.
-            if outer is None:
+            if outer is None and watched:
                 if marked:
                     if result is None and _among(written, [args[at] for at in marked]):
                         return None
@@ -132,16 +146,21 @@ class Body:
                 ):
                     return result
             check(written, args, {}, result, outer)
+            self._watched = True
             return result
 
         return launch
+
+    def _watching(self, written: Frame, args: tuple[Any, ...]) -> Any:
+        """The function in its first run, in which ``written`` gets what versions do not show, too."""
+        with Writes(written):
+            return self.function(*args)
 
     def _run(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The function with its checks, where torch may count no versions."""
         with inside(frame) as outer, Writes(frame):
             result = self.function(*args, **kwargs)
         self._check(frame, args, kwargs, result, outer)
-        self._watched = self._watched or not isinstance(frame, Shapes)
         return result
 
     def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:

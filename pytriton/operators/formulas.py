@@ -21,6 +21,7 @@ derivative. There is no third one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
@@ -32,8 +33,8 @@ from pytriton.errors import PytritonError
 from pytriton.gradient.backward import Gradient
 from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.body import Recording
-from pytriton.operators.tape import CURE, Copy, RecordedLaunch, difference, replayed, taped
-from pytriton.runtime.errors import refusal
+from pytriton.operators.tape import CURE, ChangedError, Copy, RecordedLaunch, difference, replayed, taped
+from pytriton.runtime.errors import headline, refusal, warn_once
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
@@ -43,6 +44,7 @@ _unpack_dual: Final[Any] = forward_ad.unpack_dual
 _library: Final[Any] = torch.library
 _FLOATING: Final = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _gradients: Final[dict[Any, Gradient]] = {}
+_backwards: Final[dict[tuple[str, str], int]] = {}  # how many derived backwards of a name were defined
 
 
 class AutogradFormula:
@@ -59,6 +61,7 @@ class AutogradFormula:
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
         schema = torch_names.schema_of(overload)
+        self._count = sum(not argument.kwarg_only for argument in schema.arguments)
         self._keywords = any(argument.kwarg_only for argument in schema.arguments)
         self._lists = any(
             torch_names.is_tensorlist_like_type(value.type) for value in (*schema.arguments, *schema.returns)
@@ -77,6 +80,7 @@ class AutogradFormula:
 
     def _forward(self, ctx: Any, *args: Any) -> Any:
         result = self.run(*args) if self.record is None else self.record(self.run, *args)
+        self._refuse_inference(result)
         setup = self._setup_context_fn
         if setup is not None:
             setup(ctx=ctx, inputs=args, output=result)
@@ -129,6 +133,7 @@ class AutogradFormula:
             given = (keys & torch_names.AFTER_AUTOGRAD, *args)
             run = self.overload.redispatch
             result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
+        self._refuse_inference(result)
         setup = self._setup_context_fn
         if setup is not None:
             inputs, keywords = torch_names.fill_defaults(torch_names.schema_of(self.overload), args, kwargs)
@@ -138,15 +143,28 @@ class AutogradFormula:
 
     def _backward_of_dispatched(self, ctx: Any, *grads: Any) -> Any:
         needs = ctx.needs_input_grad
-        ctx.needs_input_grad = needs[:-1]
+        given = needs[:-1]  # the dispatcher leaves out arguments at the end that have their defaults
+        ctx.needs_input_grad = (*given, *[False] * (self._count - len(given)))
         try:
             gradients = self._backward(ctx, *grads)
         finally:
             ctx.needs_input_grad = needs
-        return (*gradients, None) if isinstance(gradients, tuple) else (gradients, None)
+        if not isinstance(gradients, tuple):
+            return gradients, None
+        return *(gradients[: len(given)] if len(gradients) == self._count else gradients), None
+
+    def _refuse_inference(self, result: Any) -> None:
+        """A result of inference mode has no place in a graph."""
+        if any(isinstance(each, torch.Tensor) and each.is_inference() for each in _listed(result)):
+            raise refusal(
+                f"{torch_names.schema_of(self.overload).name}: its result is a tensor of inference mode, which "
+                "has no gradient",
+                "TC756",
+                "leave torch.inference_mode() out of the body",
+            )
 
     def _refuse_written(self, args: Any) -> None:
-        """Autograd would keep the gradient of the values before."""
+        """Autograd would keep the gradient of the values before; that of other arguments ends here (TC526)."""
         for at in self._written:
             if at < len(args) and torch_names.any_requires_grad(args[at]):
                 schema = torch_names.schema_of(self.overload)
@@ -154,6 +172,15 @@ class AutogradFormula:
                     f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
                     "has no formula for it: call it under torch.no_grad(), or pass a copy"
                 )
+        if self._written and self._backward_fn is None:
+            named = zip(torch_names.schema_of(self.overload).arguments, args, strict=False)
+            wanting = next(each.name for each, value in named if torch_names.any_requires_grad(value))
+            message = (
+                f"{torch_names.schema_of(self.overload).name}: argument '{wanting}' requires a gradient, but "
+                "gradients stop at an operator that writes its arguments"
+            )
+            cure = "return new tensors and give a formula, or call it under torch.no_grad()"
+            warn_once(headline(message, "TC526", cure), (self, "TC526"))
 
     def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
         """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
@@ -181,8 +208,9 @@ def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any
 
 
 class DerivedFormula:
-    """Of one operator. ``lib`` is the library in which its backward is defined, beside it. ``recording``: of its
-    body; None where the operator is itself a derived backward.
+    """Of one operator. Its backward is defined in a library of its own, under a name that is never used again:
+    graphs hold it, also after the operator has been defined again. ``recording``: of its body; None where the
+    operator is itself a derived backward.
     """
 
     def __init__(
@@ -190,7 +218,6 @@ class DerivedFormula:
         name: str,
         function: Callable[..., Any],
         schema: Any,
-        lib: Any,
         scratch_bytes: int | None,
         recording: Recording | None = None,
     ) -> None:
@@ -206,12 +233,13 @@ class DerivedFormula:
                 "TC540",
                 "give the formula with register_autograd",
             )
-        arguments = [f"{_schema_type(schema, at)} a{at}" for at in range(self.count)]
+        arguments = [f"{_schema_type(each)} a{at}" for at, each in enumerate(schema.arguments)]
         flowing = [f"Tensor? f{at}" for at in range(len(schema.returns))]
         made = ["Tensor"] * len(self.positions)
         results = "Tensor" if len(made) == 1 else f"({', '.join(made)})"
         space, _, short = schema.name.partition("::")
-        own = f"{short}_derived_backward"
+        own = _unused_name(space, f"{short}_derived_backward")
+        self._lib = lib = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         given = ", ".join((*arguments, *flowing, "bool[] needed", "str recorded"))
         lib.define(f"{own}({given}) -> {results}", tags=tags)
@@ -223,7 +251,7 @@ class DerivedFormula:
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
         else:
-            again = DerivedFormula(name, self._run, torch_names.schema_of(self.overload), lib, scratch_bytes)
+            again = DerivedFormula(name, self._run, torch_names.schema_of(self.overload), scratch_bytes)
             self._gradient.formula(again.backward, again.setup_context)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
@@ -259,6 +287,8 @@ class DerivedFormula:
         *arguments, needed, recorded = given
         try:
             made = iter(self._derived(arguments[: self.count], arguments[self.count :], needed, recorded))
+        except ChangedError:
+            raise
         except PytritonError as error:
             if self.recording is not None:
                 raise
@@ -292,10 +322,19 @@ def _nothing(given: Sequence[Any]) -> torch.Tensor:
     return next(each for each in given if isinstance(each, torch.Tensor)).new_empty(0)
 
 
-def _schema_type(schema: Any, at: int) -> str:
+def _unused_name(space: str, name: str) -> str:
+    """The name, with a number if an operator of it was defined before in this process."""
+    count = _backwards[space, name] = _backwards.get((space, name), 0) + 1
+    return name if count == 1 else f"{name}_{count}"
+
+
+def _schema_type(argument: Any) -> str:
     """The type of an argument as a schema writes it, without alias and default."""
-    text = str(schema).partition("(")[2].rpartition(") ->")[0].split(", ")[at]
-    return text.strip().rpartition(" ")[0]
+    text = str(argument.real_type).replace("number", "Scalar")
+    while (match := re.fullmatch(r"(.*)\b(Optional|List)\[([^][]*)\](.*)", text)) is not None:
+        before, kind, inner, after = match.groups()
+        text = f"{before}{inner}{'?' if kind == 'Optional' else '[]'}{after}"
+    return text
 
 
 def _laid_out(made: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
@@ -373,11 +412,8 @@ def _walked_back(
     result, tape = taped(name, function, arguments, twice)
     different = difference(recorded, tape) if recorded else None
     if different:
-        raise refusal(
-            f"{name}: its body does something different in the backward than in the forward: {different}",
-            "TC756",
-            CURE,
-        )
+        what = f"{name}: its body does something different in the backward than in the forward: {different}"
+        raise ChangedError(headline(what, "TC756", CURE))
     entries = tape.entries
     replayed(entries[:-1], unseen())
     reached = {key_of(tensor) for tensor in wanted}

@@ -17,11 +17,13 @@ straight to the body (``shortcut.py``): the dispatcher would end there after two
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Final
+from types import FunctionType
+from typing import Any, Final, NoReturn
 
 import torch
 from torch.autograd.graph import increment_version
@@ -33,12 +35,17 @@ from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formulas import AutogradFormula, DerivedFormula
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.table import option
 
 _library: Final[Any] = torch.library
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
+_UNQUOTED: Final = re.compile(r"[\\\"\x00-\x1f]")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
 _defined: Final[dict[str, Operator]] = {}
+_anchors: Final[dict[str, Any]] = {}
+"""For each name that was defined again, a library that keeps the dispatcher's entry of that name, which is all
+that the dispatcher does by default. Graphs and overloads hold the address of the entry."""
 
 
 class Operator:
@@ -48,7 +55,7 @@ class Operator:
         self,
         name: str,
         function: Callable[..., Any],
-        mutates_args: Iterable[str],
+        schema: str,
         gradient: bool,
         scratch_bytes: int | None,
     ) -> None:
@@ -58,7 +65,6 @@ class Operator:
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
-        schema = _schema_of(function, name, mutates_args)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
@@ -83,6 +89,26 @@ class Operator:
 
     def _shorten(self) -> None:
         self.__class__.__call__ = self._shortcut.caller(self._gradient.eager)  # type: ignore[method-assign]
+
+    def _retire(self) -> None:
+        """Give the name back to torch, for another operator.
+
+        Eager calls of this one still run its function, and graphs its formula. What asks the dispatcher for it
+        raises LaunchError (TC540).
+        """
+
+        def replaced(*_: Any, **__: Any) -> NoReturn:
+            raise refusal(
+                f"{self.name}: this operator was replaced, as its name was defined again",
+                "TC540",
+                "call the new operator, and compile again what calls it",
+            )
+
+        if self.name not in _anchors:
+            _anchors[self.name] = _library.Library(self.name.partition("::")[0], "FRAGMENT")
+            _anchors[self.name].impl(self._short, _library.fallthrough_kernel, "BackendSelect")
+        torch_names.destroy(self._lib)
+        torch_names.replace(self.overload, replaced)
 
     def __repr__(self) -> str:
         return f"<pytriton.op {self.name}{self.schema}>"
@@ -115,7 +141,7 @@ class Operator:
     def _derive_autograd(self, recording: Recording, scratch_bytes: int | None) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        given = self._declared, self._lib, scratch_bytes, recording
+        given = self._declared, scratch_bytes, recording
         derived = DerivedFormula(self.name, self.function, *given)
         self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
@@ -260,6 +286,8 @@ def op(
     """
     if name is None:
         return partial(op, mutates_args=mutates_args, gradient=gradient, scratch_bytes=scratch_bytes)
+    mutates_args = option("mutates_args", mutates_args)
+    gradient, scratch_bytes = option("gradient", gradient), option("scratch_bytes", scratch_bytes)
     if callable(name) and not isinstance(name, str):
         function = name
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
@@ -272,10 +300,15 @@ def op(
 
     @entry
     def define(given: Callable[..., Any]) -> Operator:
+        if not callable(given):
+            raise refusal(
+                f"{name}: {given!r} is not a function", "TC540", "decorate a function with pytriton.op"
+            )
+        schema = _schema_of(given, name, mutates_args)
         former = _defined.pop(name, None)
         if former is not None:
-            torch_names.destroy(former._lib)
-        made = Operator(name, given, mutates_args, gradient, scratch_bytes)
+            former._retire()
+        made = Operator(name, given, schema, gradient, scratch_bytes)
         _defined[name] = made
         return made
 
@@ -284,14 +317,8 @@ def op(
 
 def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str]) -> str:
     """The schema of a function; raises LaunchError (TC540) if it can have none."""
-    if mutates_args is None or isinstance(mutates_args, str):
-        raise refusal(
-            f"{name}: mutates_args is {mutates_args!r}, expected the names of the written arguments",
-            "TC540",
-            "write mutates_args=('y',), or leave it out if none is written",
-        )
     try:
-        schema: str = _library.infer_schema(function, mutates_args=tuple(mutates_args))
+        schema: str = _library.infer_schema(_quoted(function), mutates_args=mutates_args)
         return schema
     except ValueError as error:
         raise refusal(
@@ -299,3 +326,21 @@ def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[s
             "TC540",
             "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
         ) from error
+
+
+def _quoted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with escapes in the defaults of its annotations: torch writes them into schemas as they are."""
+    signature = inspect.signature(function)
+    parameters = [
+        each.replace(default=_UNQUOTED.sub(lambda found: f"\\{ord(found[0]):03o}", each.default))
+        if isinstance(each.default, str)
+        else each
+        for each in signature.parameters.values()
+    ]
+    if parameters == [*signature.parameters.values()]:
+        return function
+    quoted = FunctionType(
+        (lambda: None).__code__, function.__globals__
+    )  # only read: its globals and signature
+    quoted.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return quoted

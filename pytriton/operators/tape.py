@@ -47,7 +47,16 @@ from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
-from pytriton.runtime.trace.frames import INSIDE, Frame, RequestedLaunch, Shapes, inside
+from pytriton.runtime.trace.dynamo import is_traced
+from pytriton.runtime.trace.frames import (
+    INSIDE,
+    Elsewhere,
+    Frame,
+    RequestedLaunch,
+    Shapes,
+    inside,
+    recording_elsewhere,
+)
 from pytriton.runtime.trace.recorded import point_of
 
 # Names of torch's functions, methods and attributes, and of its operations below.
@@ -140,6 +149,12 @@ class Tape(Shapes):
         at = tensor.storage_offset() - start
         return f"{name} at {at} {tuple(tensor.shape)} {tensor.stride()} {tensor.dtype}"
 
+    def check_threads(self, elsewhere: Elsewhere) -> None:
+        """Raise LaunchError (TC756) if another thread has written memory of the body by a launch."""
+        tensors = [each for each in elsewhere.written if isinstance(each, torch.Tensor)]
+        if any(key_of(tensor) in self._memory for tensor in tensors if not is_traced((tensor,))):
+            raise in_thread(self.name)
+
     def refuse(self, what: str, cure: str = _CURE) -> NoReturn:
         """Raise TC756; again at the end, if the body catches it."""
         path, line = caller(_TORCH)
@@ -174,6 +189,12 @@ class Tape(Shapes):
         self.entries.append(RecordedLaunch(kernel, call, reads, writes))
 
 
+def in_thread(name: str) -> LaunchError:
+    """The refusal of a launch in a thread that a body has started."""
+    cure = "launch in the thread that calls the operator"
+    return refusal(f"{name}: its body launches a kernel in another thread", "TC756", cure)
+
+
 def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any]:
     """The call with the sizes that its grid has now, and these."""
     definition, grid = kernel._definition, call.grid
@@ -202,6 +223,10 @@ def _shown(value: Any) -> str:
         parts = [_shown(each) for each in value]
         return "?" if "?" in parts else f"[{', '.join(parts)}]"
     return "?" if isinstance(value, _SYMBOLS) else repr(value)
+
+
+class ChangedError(LaunchError):
+    """A body does something different in the backward than in the forward."""
 
 
 def difference(recorded: str, tape: Tape) -> str | None:
@@ -294,7 +319,7 @@ def taped(
     Raises LaunchError (TC756, TC757).
     """
     tape = Tape(name, args)
-    with inside(tape), torch.no_grad(), _Watch(tape, backward):
+    with recording_elsewhere() as elsewhere, inside(tape), torch.no_grad(), _Watch(tape, backward):
         if backward:
             result = function(*args)
         else:
@@ -304,6 +329,7 @@ def taped(
         raise tape.refused
     results = result if isinstance(result, tuple | list) else (result,)
     tape.places += [tape.place(each) for each in results]
+    tape.check_threads(elsewhere)
     _check_order(name, tape.entries)
     return result, tape
 

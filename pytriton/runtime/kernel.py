@@ -24,7 +24,6 @@ from pytriton.compat.torch_names import dispatch_modes, is_jit_tracing
 from pytriton.errors import CompileError, PytritonError, closest
 from pytriton.lang.preprocess.structure import may_lack_defines
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.memory import Check, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, refusal
@@ -45,6 +44,7 @@ from pytriton.runtime.options.definition import (
     device_of,
     read_source,
 )
+from pytriton.runtime.options.table import option
 from pytriton.runtime.options.typos import called, judge_unused, misplaced, options_of
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Common, Plan
@@ -58,7 +58,7 @@ from pytriton.runtime.trace.dynamo import (
     is_recorded,
     is_traced,
 )
-from pytriton.runtime.trace.frames import INSIDE, Noted, RequestedLaunch, Shapes
+from pytriton.runtime.trace.frames import INSIDE, RECORDED, Noted, RequestedLaunch, Shapes, note_elsewhere
 from pytriton.settings import Settings
 
 
@@ -91,9 +91,12 @@ class Kernel:
             grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
             if given:
                 defines = given.pop("defines", None)
+                if defines is not None and type(defines) is not dict:
+                    defines = option("defines", defines)
                 if given:
                     num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
-                    bench = given.pop("bench", 0)
+                    if "bench" in given:
+                        bench = option("bench", given.pop("bench"))
                     if given:
                         defines = {**defines, **given} if defines else given
             if grid is None:
@@ -108,6 +111,8 @@ class Kernel:
                 recent = self._recent.get(defines, num_warps, num_stages)
                 plan = recent or self._plan(arguments, defines, num_warps, num_stages)
             self._last = plan
+            if RECORDED:
+                note_elsewhere(arguments[at] for at in plan.written_positions if at < len(arguments))
             frame = INSIDE.frame
             if frame is None and not bench and not dispatch_modes() and not is_jit_tracing():
                 plan.call(arguments, grid)  # the fast path
@@ -121,10 +126,7 @@ class Kernel:
             if is_traced(arguments) or (frame is None and is_recorded(plan.first.translation.kernel)):
                 call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
                 return None
-            if bench:
-                time = self._bench(plan, arguments, grid, int(bench), within)
-            else:
-                time = (plan.call_within if within else plan.call)(arguments, grid)
+            time = self._bench(plan, arguments, grid, bench, within)
             if frame is not None:
                 for at in plan.written_positions:
                     frame.append(arguments[at])
@@ -157,11 +159,11 @@ class Kernel:
         runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
         below the lines of the source. Raises LaunchError for wrong arguments.
         """
+        ids = option("program", program)
         launch = self._examined(arguments, grid, defines, more_defines)
-        program = (program,) if isinstance(program, int) else program
-        x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
+        x, y, z = (*ids, 0, 0)[:3]
         if not all(0 <= at < size for at, size in zip((x, y, z), launch.grid, strict=True)):
-            message = f"{self.name}: there is no program {tuple(program)} in a grid of {launch.grid}"
+            message = f"{self.name}: there is no program {ids} in a grid of {launch.grid}"
             raise refusal(message, "TC512", "programs are counted from 0 along each axis")
         assert launch.memory is not None
         return traced(self._definition.text, launch, launch.memory, (x, y, z))
@@ -189,7 +191,7 @@ class Kernel:
         copied = copies(arguments)
         warps = {name: more.get(name) for name in ("num_warps", "num_stages")}
         given = {name: value for name, value in more.items() if name not in warps}
-        plan = self._plan(copied, {**(defines or {}), **given} or None, *warps.values())
+        plan = self._plan(copied, {**(option("defines", defines) or {}), **given} or None, *warps.values())
         return plan.examined(copied, grid)
 
     # Queries.
@@ -208,7 +210,7 @@ class Kernel:
     def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first config of the sweep; raises CompileError."""
         point = self._definition.configs(defines_of(defines))[0]
-        return self._definition.text.for_kernel(kernel).translate(point)
+        return self._definition.text.for_kernel(option("kernel", kernel)).translate(point)
 
     @entry
     def asm(
@@ -230,7 +232,7 @@ class Kernel:
             if compiled is not None:
                 return assembly(compiled, mode)
         wanted = present_target() if target is None else parse_target(target)
-        text = self._definition.text.for_kernel(kernel)
+        text = self._definition.text.for_kernel(option("kernel", kernel))
         point = self._definition.configs(defines_of(defines), num_warps)[0]
         candidate = Plan(text, [point], PlanSettings()).first
         specialization = common_specialization(candidate.translation.parameters)
@@ -290,7 +292,7 @@ class Kernel:
 
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""
-        heuristics = Heuristics({**self._definition.heuristics.functions, **functions})
+        heuristics = Heuristics({**self._definition.heuristics.functions, **option("heuristics", functions)})
         return Kernel(replace(self._definition, heuristics=heuristics), self._common.constants)
 
     # Plans.
@@ -399,7 +401,7 @@ def kernel(
     autotune_configs: Iterable[Any] | None = (),
     autotune_vals: Iterable[Any] | None = (),
     autotune_key: Iterable[str] | None = (),
-    outputs: Iterable[str] = (),
+    outputs: Iterable[str] | None = None,
     name: str | None = None,
     kernel: str | None = None,
     include_dirs: Iterable[str | os.PathLike[str]] = (),
@@ -429,18 +431,23 @@ def kernel(
         device=device,
         defines=defines,
         num_warps=num_warps,
-        autotune_configs=(*(autotune_configs or ()), *(autotune_vals or ())),
-        autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
-        outputs=tuple(outputs),
+        autotune_configs=option("autotune_configs", autotune_configs)
+        + option("autotune_vals", autotune_vals),
+        autotune_key=option("autotune_key", autotune_key) or (),
+        outputs=option("outputs", outputs) or (),
     )
-    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune)
+    chosen, folders = option("kernel", kernel), option("include_dirs", include_dirs)
+    text = Settings(chosen, folders, option("strict_literals", strict_literals))
+    arithmetic = {"precision": precision, "fast_math": fast_math}
+    launches = {"tune_budget": tune_budget, "strict_promises": strict_promises, "check": check}
+    settings = _settings(given, option("tune", tune), **arithmetic, **launches)
     definition = Definition(
-        KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
+        KernelText(read_source(src, option("name", name)), text),
         *(defines_of(given.defines), given.num_warps, num_stages),
-        configs_of(given.autotune_configs),
-        _settings(given, tuning, (precision, fast_math), strict_promises, check_of(check)),
+        configs_of(option("autotune_configs", given.autotune_configs)),
+        settings,
         given.outputs,
-        Heuristics(heuristics or {}),
+        Heuristics(option("heuristics", heuristics)),
     )
     return Kernel(definition).checked()
 
@@ -454,34 +461,23 @@ _REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:
-    for option in options:
-        near = closest(option, OPTIONS)
-        help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{option}': ...}}"
-        help_ = _REMOVED.get(option) or misplaced(option, ()) or help_
-        raise refusal(f"pytriton.kernel has no option '{option}'", "TC515", help_)
+    for unknown in options:
+        near = closest(unknown, OPTIONS)
+        help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{unknown}': ...}}"
+        help_ = _REMOVED.get(unknown) or misplaced(unknown, ()) or help_
+        raise refusal(f"pytriton.kernel has no option '{unknown}'", "TC515", help_)
 
 
 OPTIONS: Final = options_of(kernel)
 
 
-def _settings(
-    given: Given,
-    tuning: tuple[float | None, str | None],
-    arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
-    strict: bool,
-    check: Check,
-) -> PlanSettings:
-    precision, fast_math = (
-        tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
-        for axis in arithmetic
-    )
-    (budget, tune), device = tuning, device_of(given.device)
-    if tune not in (None, "full"):
-        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
+def _settings(given: Given, tune: str | None, **options: Any) -> PlanSettings:
     return PlanSettings(
-        *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
+        tune_key=option("autotune_key", given.autotune_key),
+        device=option("device", given.device),
+        tune_fully=tune == "full",
         legacy=from_legacy(),
-        check=check,
+        **{name: option(name, value) for name, value in options.items()},
     )
 
 

@@ -219,7 +219,7 @@ class Plan:
         integers = self._numbers.union(value for value in launch.values if type(value) is int)
         at = unexplained(arguments, integers)
         if at is not None:
-            tell_of_strides(str(binder.place(at)), arguments[at], self._common.tell)
+            tell_of_strides(binder.place(at), arguments[at], self._common.tell)
         if not within and not legacy:
             count_changes(arguments, written)
         return launch

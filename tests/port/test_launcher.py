@@ -252,3 +252,44 @@ def test_points_beyond_the_sweep_are_those_of_pytriton(tmp_path: Path) -> None:
     assert counts == [len(users) + STAGED + STAGED * 3 + BEST_FEW, BEST_FEW]
     assert chosen == {"TM": 32, "TN": 64, "num_warps": 2, "num_stages": 4, "GROUP": 8}
     assert options.keys() <= {"TM", "TN", "num_warps", "num_stages", "defines"}
+
+
+RENAMED = """\
+import torch
+import triton
+
+src = '''
+__global__ void f(float *Y, float *X) {
+  int i[16] = 0 ... 16;
+  *(Y + i) = exp(*(X + i));
+}
+'''
+kernel = triton.kernel(src, defines={'max': 1})  # which the source lacks
+logarithm = triton.kernel(src, defines={'exp': 'log'})
+
+
+def f(x):
+    y = torch.empty_like(x)
+    kernel(y, x, grid=(1,))
+    return y
+
+
+def g(x):
+    y = torch.empty_like(x)
+    logarithm(y, x, grid=(1,))
+    return y
+"""
+
+
+def test_defines_named_like_words_of_the_language(tmp_path: Path) -> None:
+    """Refused, as the kernel was ported without them; those that it was ported with are served."""
+    program = """\
+import torch, old
+for name, value in {"exp": "sqrt", "float": "double", "int": "long"}.items():
+    try:
+        old.kernel(torch.ones(16), torch.ones(16), grid=(1,), **{name: value})
+    except ValueError as error:
+        print(f"no kernel was ported for {name}={value}" in str(error))
+print(old.f(torch.zeros(16))[0].item(), old.g(torch.ones(16))[0].item())
+"""
+    assert run(tmp_path, RENAMED, program).split() == ["True"] * 3 + ["1.0", "0.0"]

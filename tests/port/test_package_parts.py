@@ -15,7 +15,7 @@ from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.texts import Places
 from tests.processes import python
 
-MAX_WITH_ALL = 365  # lines of a launcher with all parts; no package has them all (test_packages.py)
+MAX_WITH_ALL = 372  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:

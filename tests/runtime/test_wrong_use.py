@@ -156,7 +156,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(grid=1 << 31), "TC512", "but axis 0 takes 0 to 2147483647"),
         (given(grid=(1, 65536)), "TC512", "but axis 1 takes 0 to 65535"),
         (given(grid=(1, 1, 65536)), "TC512", "but axis 2 takes 0 to 65535"),
-        (given(grid=(0, 65536)), "TC512", "but axis 1 takes 0 to 65535"),
+        (given(grid=(-1, 0)), "TC512", "but axis 0 takes 0 to 2147483647"),
         (given(grid=(2**16, 2**15)), "TC512", "which is more than 2147483647 programs"),
         (given(grid=(2**31 - 1, 65535, 65535)), "TC512", "which is more than 2147483647 programs"),
     ],
@@ -322,7 +322,7 @@ class TestGrids:
         assert seen[: len(wanted)].tolist() == wanted
 
     @pytest.mark.parametrize(
-        "sizes", [0, (0,), (0, 1), (1, 0), (5, 5, 0), (0, 0, 0), (0, 65535), (2**31 - 1, 0)]
+        "sizes", [0, (0,), (0, 1), (1, 0), (5, 5, 0), (0, 0, 0), (0, 65536), (2**31, 0), (65536, 65536, 0)]
     )
     @pytest.mark.parametrize("bench", [0, 3])
     def test_zero_launches_nothing(self, sizes: Any, bench: int) -> None:
@@ -425,3 +425,25 @@ class TestStillUsable:
                 made(*right.values(), grid=1, defines={"TILE": wrong})
         made(*right.values(), grid=grid, defines={"TILE": 16})
         assert right["z"][:N].all()
+
+
+class TestCuresOfWrittenTensors:
+    """A copy of a tensor that the kernel writes would be filled and thrown away."""
+
+    TEXT = "__global__ void f(float* y, float* x) { *(y + 0 ... 8) = *(x + 0 ... 8); }"
+
+    def test_dtype(self) -> None:
+        y, x = torch.zeros(8), torch.ones(8)
+        for arguments, cure in (
+            ((y.double(), x), "allocate it with dtype="),
+            ((y, x.double()), "pass it as .to("),
+        ):
+            with pytest.raises(LaunchError, match=rf"TC502\]\nhelp: .*{re.escape(cure)}torch.float32"):
+                pytriton.kernel(self.TEXT)(*arguments, grid=1)
+
+    def test_strides(self) -> None:
+        for at, cure in ((0, "copy_ it here afterwards"), (1, r"\.contiguous\(\), or pass its strides")):
+            arguments = [torch.zeros(8), torch.ones(8)]
+            arguments[at] = torch.ones(16)[::2]
+            with pytest.warns(RuntimeWarning, match=rf"TC527\]\nhelp: .*{cure}"):
+                pytriton.kernel(self.TEXT)(*arguments, grid=1)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
+from textwrap import fill
 from typing import Any, Final
 
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Uses
-from pytriton.port.package.serves import flags_of, serves
+from pytriton.port.package.serves import LANGUAGE, flags_of, serves
 
 # What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
 NAMES: Final = frozenset(
@@ -45,6 +46,7 @@ def launcher(
         "flags": False in truths,
         "truths": True in truths,
         "closed": any(serves(kernel).closed for kernel in kernels),
+        "language": fill(_refused(kernels), 100, subsequent_indent="    "),
         "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
         "truth": any("tl.int1" in kernel.text for kernel in kernels),
@@ -57,6 +59,14 @@ def launcher(
         "passed": sorted(names & PASSED),
     }
     return _module("port_launcher.py.j2", parts)
+
+
+def _refused(kernels: Sequence[PortedKernel]) -> str:
+    """The words of the language in the sources, less those that are defined for a source that lacks them."""
+    words = [set(re.findall(r"\w+", k.source.text)) for k in kernels]
+    given = [{name for each in k.variants for name in each.defines} for k in kernels]
+    unused = set[str]().union(*(defines - known for defines, known in zip(given, words, strict=True)))
+    return " ".join(sorted((LANGUAGE & set[str]().union(*words)) - unused))
 
 
 def _is_tuned(kernel: PortedKernel) -> bool:

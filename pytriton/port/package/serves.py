@@ -70,7 +70,7 @@ def serves(ported: PortedKernel) -> Serves:
 
 
 _POWER: Final = re.compile(r"power_of_2\((\w+)\)")
-_LANGUAGE: Final = frozenset(
+LANGUAGE: Final = frozenset(
     (*PRELUDE, *function_names(), *(word for words in TYPE_WORDS for word in words))
 ) | frozenset(
     """__device__ __global__ __restrict__ __shared__ break case const constexpr continue default define defined do
@@ -82,16 +82,11 @@ _LANGUAGE: Final = frozenset(
 def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
     """The names in the text that must not be defined: it was not ported with them.
 
-    Less the variables of the function, which its launcher knows, and the names of the language.
+    Less the variables of the function and the words of the language, which its launcher refuses for all kernels.
     """
     function = names_assigned(ported.folded.body)
     for name in ported.served.closed:
-        if (
-            name not in _LANGUAGE
-            and name not in parameters
-            and name not in function
-            and name != ported.kernel
-        ):
+        if name not in LANGUAGE and name not in parameters and name not in function and name != ported.kernel:
             yield name
 
 

@@ -245,7 +245,7 @@ def _pointer(parameter: Parameter, place: ArgumentPlace) -> Checker:
             if value.is_neg() or value.is_conj():
                 _refuse_lazy(value, place)
             if value.dtype not in accepted:
-                _refuse_dtype(value, parameter.type, place)
+                _refuse_dtype(value, parameter, place)
             address = _address_of(value, place)
             where: int | None = value.get_device()
         elif value is None:
@@ -303,15 +303,19 @@ def _refuse_lazy(tensor: torch.Tensor, place: ArgumentPlace) -> NoReturn:
     place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
 
-def _refuse_dtype(tensor: torch.Tensor, type_: object, place: ArgumentPlace) -> NoReturn:
+def _refuse_dtype(tensor: torch.Tensor, parameter: Parameter, place: ArgumentPlace) -> NoReturn:
+    type_ = parameter.type
     assert isinstance(type_, PointerType)
     element = type_.element
     wanted = "int64" if isinstance(element, PointerType) else element.torch
     given = str(tensor.dtype).removeprefix("torch.")
+    cure = f"pass it as .to(torch.{wanted})"
+    if parameter.written:  # a copy would be filled and thrown away
+        cure = f"the kernel writes it: allocate it with dtype=torch.{wanted}"
     place.refuse(
         f"is a tensor of {given}, but {type_} points to {wanted}",
         "TC502",
-        f"pass it as .to(torch.{wanted}), or change the type in the source",
+        f"{cure}, or change the type in the source",
     )
 
 
@@ -443,13 +447,18 @@ def unexplained(arguments: Sequence[Any], numbers: Set[int]) -> int | None:
     return None
 
 
-def tell_of_strides(place: str, tensor: torch.Tensor, tell: Callable[[str, str, str], None]) -> None:
-    """The warning for it (TC527)."""
+def tell_of_strides(
+    place: ArgumentPlace, tensor: torch.Tensor, tell: Callable[[str, str, str], None]
+) -> None:
+    """The warning for it (TC527). A copy of what is written would be filled and thrown away."""
+    cure = "pass it as .contiguous(), or pass its strides"
+    if place.parameter.written:
+        cure = "pass its strides, or let the kernel write a contiguous tensor and copy_ it here afterwards"
     tell(
         f"{place} has shape {tuple(tensor.shape)} and strides {tensor.stride()}, of which the call passes none: "
         "elements are addressed as they lie in memory",
         "TC527",
-        "pass it as .contiguous(), or pass its strides",
+        cure,
     )
 
 

@@ -84,6 +84,8 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     x, y, z = entries
     if 0 < x <= LARGEST_GRID[0] and 0 < y <= LARGEST_GRID[1] and 0 < z <= LARGEST_GRID[2]:
         return x, y, z
+    if min(entries) == 0:
+        return None
     for axis, (size, largest) in enumerate(zip(entries, LARGEST_GRID, strict=True)):
         if not 0 <= size <= largest:
             raise refusal(
@@ -91,7 +93,7 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
                 "TC512",
                 "put the longest axis first, or give each program more work" if size > 0 else None,
             )
-    return None
+    raise AssertionError("a grid is refused, or empty, or fits")
 
 
 def refuse_count(kernel: str, grid: Grid) -> NoReturn:

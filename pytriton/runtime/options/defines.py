@@ -160,10 +160,10 @@ class Config:
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
         object.__setattr__(self, "defines", MappingProxyType(plain))
-        object.__setattr__(self, "num_warps", _warps(self.num_warps))
-        object.__setattr__(self, "num_stages", _stages(self.num_stages))
-        object.__setattr__(self, "precision", _precision(self.precision))
-        object.__setattr__(self, "fast_math", _truth(self.fast_math))
+        object.__setattr__(self, "num_warps", warps_of(self.num_warps))
+        object.__setattr__(self, "num_stages", stages_of(self.num_stages))
+        object.__setattr__(self, "precision", precision_of(self.precision))
+        object.__setattr__(self, "fast_math", fast_math_of(self.fast_math))
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -231,7 +231,7 @@ def config(
     return _config_of({"defines": dict(defines or {}), "num_warps": num_warps, **more})
 
 
-def _warps(value: object) -> int:
+def warps_of(value: object) -> int:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
         number = int(value)
         if 1 <= number <= 64 and number & (number - 1) == 0:
@@ -239,7 +239,7 @@ def _warps(value: object) -> int:
     raise refusal(f"num_warps is {value!r}", "TC517", "give a power of two from 1 to 64 (usually 4 or 8)")
 
 
-def _stages(value: object) -> int | None:
+def stages_of(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool) and value >= 1:
@@ -250,7 +250,7 @@ def _stages(value: object) -> int | None:
 PRECISIONS: Final = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
 
 
-def _precision(value: object) -> str:
+def precision_of(value: object) -> str:
     if isinstance(value, str) and value in PRECISIONS:
         return value
     raise refusal(
@@ -258,7 +258,7 @@ def _precision(value: object) -> str:
     )
 
 
-def _truth(value: object) -> bool:
+def fast_math_of(value: object) -> bool:
     if isinstance(value, (bool, numpy.bool_)):
         return bool(value)
     raise refusal(f"fast_math is {value!r}", "TC517", "give True or False, or a list of both")

@@ -5,12 +5,15 @@ undeclared write would be a silent wrong result. While the body of an operator r
 a ``Frame``, a list to which ``Kernel.__call__`` adds the arguments through which it writes. The operator
 compares them with its schema. In a frame of ``Shapes`` the body runs on fake tensors, to learn the shapes of
 its results, and nothing is launched.
+
+A body that starts a thread launches there without a frame. While a body is recorded, for its gradient or for a
+tracer, launches of other threads are therefore kept in its ``Elsewhere``, and it is refused if one concerned it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -58,6 +61,37 @@ def inside(frame: Frame | None) -> Iterator[Frame | None]:
         yield outer
     finally:
         INSIDE.frame = outer
+
+
+class Elsewhere:
+    """What launches of other threads write while this one records the body of an operator."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.written: list[Any] = []
+
+
+RECORDED: Final[list[Elsewhere]] = []
+"""The bodies that are recorded now, in all threads."""
+
+
+@contextmanager
+def recording_elsewhere() -> Iterator[Elsewhere]:
+    """While a body is recorded."""
+    elsewhere = Elsewhere()
+    RECORDED.append(elsewhere)
+    try:
+        yield elsewhere
+    finally:
+        RECORDED.remove(elsewhere)
+
+
+def note_elsewhere(written: Iterable[Any]) -> None:
+    """Keep a launch for the bodies that are recorded in other threads, unless this one records one itself."""
+    recorded, thread, tensors = tuple(RECORDED), threading.get_ident(), list(written)
+    if all(each.thread != thread for each in recorded):
+        for each in recorded:
+            each.written += tensors
 
 
 def unseen() -> Frame:
