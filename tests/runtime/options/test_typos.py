@@ -98,6 +98,17 @@ def test_a_translation_warns_of_defines_that_the_source_does_not_mention(given: 
     assert pytriton.translate(source, {"T": 8, "RELU": 0}).warnings == ()
 
 
+def test_a_tensor_is_not_a_define() -> None:
+    with pytest.raises(
+        LaunchError, match=r"define 'T' is a tensor \[TC513\]\nhelp: .*pass tensors to the call, by position"
+    ):
+        pytriton.kernel(FILL, defines={"T": torch.zeros(8)})
+    with pytest.raises(
+        LaunchError, match=r"a keyword of a call is a define \[TC513\]\nhelp: pass the arguments"
+    ):
+        call(x=torch.zeros(8))
+
+
 def test_an_option_among_the_defines_of_the_constructor_draws_a_warning() -> None:
     with pytest.warns(RuntimeWarning, match=r"'precision' \[TC528\]\nhelp: give it to the constructor"):
         pytriton.kernel(FILL, defines={"T": 8, "precision": "tf32"})
