@@ -168,6 +168,9 @@ def _translate(options: argparse.Namespace) -> int:
     except CompileError as error:
         print(_with_options(str(error)), file=sys.stderr)
         return 1
+    for key, value in given_options(options.defines).items():
+        if isinstance(value, list) and options.command == "translate":
+            print(f"note: {key} is {value[0]}, the first of {len(value)} values", file=sys.stderr)
     for warning in warnings:
         print(_with_options(warning), file=sys.stderr)
     return _write(options.out, text)
@@ -208,7 +211,8 @@ def _read(file: Path, kernel: str | None, given: dict[str, Any]) -> tuple[bytes,
         return file.read_bytes(), str(file)
     found = printed_text(file, kernel, given)
     print(found.note, file=sys.stderr)
-    given |= found.defines
+    words = set(re.findall(r"\w+", found.text))  # a wrapper shares its defines between kernels
+    given |= {name: value for name, value in found.defines.items() if name in words}
     return found.text.encode(), f"<kernel> ({found.place})"
 
 

@@ -23,6 +23,7 @@ from pytriton.emit.python import Atom, BinOp, Call, KernelFunction, Node, Simple
 from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.checker import check, kernel_names
 from pytriton.lang.preprocess.macros import Digits
+from pytriton.lang.preprocess.structure import misspelt
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.builtins import Printed
@@ -129,6 +130,10 @@ def translate(
         fixed, bounded = _specialised(made, source, given, again)
     for parameter in bounded:
         made = _asserting(made, parameter)
+    for key in sorted(given.keys() - made.mentioned):
+        near = misspelt(key, source.text, given)
+        help_ = f"did you mean '{near}'?" if near else "leave it out"
+        report.warning("TC528", f"the source does not mention the define '{key}'", source, help=help_)
     return replace(made, warnings=(*report.warnings, *made.warnings))
 
 

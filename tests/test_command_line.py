@@ -37,6 +37,16 @@ def test_every_command_is_on_its_page() -> None:
     assert sorted(told) == sorted(set(commands()) - {"info"})
 
 
+def test_the_first_of_a_list_is_taken_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "fill.c"
+    source.write_text("__global__ void fill(int* x) { int i[T] = 0 ... T; *(x + i) = i; }")
+    assert main(["translate", str(source), "-D", "T=16,32", "-D", "TT=1"]) == 0
+    wanted = f"note: T is 16, the first of 2 values\n{source}: warning: the source does not mention the define 'TT'"
+    assert capsys.readouterr().err.startswith(wanted)
+
+
 def test_a_reader_that_has_enough() -> None:
     """``pytriton explain --list | head -1``: no traceback."""
     command = [sys.executable, "-m", "pytriton", "explain", "--list"]

@@ -40,6 +40,7 @@ from pytriton.emit.element_types import (
 )
 from pytriton.emit.names import Context
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
+from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import COMPARISONS, constant, integer, min_depth, scalar_of, wrap
 from pytriton.lang.tree.typed import Expr, Size
@@ -110,6 +111,9 @@ def _name(expr: typed.Name, context: Context) -> Value:
     if symbol.value is not None:
         return _literal(typed.Literal(expr.span, expr.type, symbol.value), context)
     element = element_of(symbol.type)
+    if context.bare and symbol in context.numbers:
+        context.read.add(symbol)
+        return replace(context.numbers[symbol], node=Atom(context.names[symbol]), strong=True)
     weak = symbol in context.names.weak
     number = 1 if weak and symbol.parameter else None  # Triton makes constants of ones only
     natural = number is not None or symbol in context.names.natural
@@ -272,6 +276,8 @@ def unary(expr: typed.Unary, context: Context) -> Value:
         if folded != (-inner if expr.operator == "-" else ~int(inner)):
             return bare(folded, element)  # Python does not wrap
     number = value.number
+    if value.weak and context.grows(expr, value):
+        value = as_tensor(value)
     if number is not None:
         number = -number if expr.operator == "-" else ~int(number)
         if value.strong and (number == 1 << 31 or unspelled(number, element)):
@@ -308,6 +314,8 @@ def binary(expr: typed.Binary, context: Context) -> Value:
         if not (first.strong or second.strong):
             assert known is not None
             return bare(known, scalar_of(expr.type) or common)
+        first, weak = as_tensor(first), False
+    if weak and context.grows(expr, first, second):
         first, weak = as_tensor(first), False
     if expr.operator in COMPARISONS:
         number = computed(expr, first, second)
@@ -480,7 +488,10 @@ def _loaded(call: Call, element: ElementType) -> Value:
 
 def mask_node(mask: Expr, want: tuple[int, ...], context: Context) -> Node:
     """A mask with the rank of the pointer."""
-    return place(lower(mask, context), shape_of(mask.type), want)
+    value = lower(mask, context)
+    if value.strong and context.bare:
+        value = as_tensor(value)  # an access takes no variable that is a number
+    return place(value, shape_of(mask.type), want)
 
 
 def atomic(expr: typed.Atomic, context: Context) -> Value:

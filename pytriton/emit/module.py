@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytriton.emit.bare import built
 from pytriton.emit.names import Names, identifier
 from pytriton.emit.printer import printed
 from pytriton.emit.python import CONSTEXPR, FunctionParameter, KernelFunction
@@ -52,15 +53,21 @@ def emit(
         for statement in assigned_once(kernel.body)
         if isinstance(statement, Declare) and _counts_up(statement.value)
     }
-    statements = Statements(names, provenance, settings.precision)
-    statements.context.sites = sites
-    statements.context.on_cpu = settings.on_cpu
-    body = statements.body(kernel.body)
+    weak, natural = names.weak, names.natural
+
+    def start() -> Statements:
+        names.weak, names.natural = set(weak), set(natural)
+        statements = Statements(names, provenance, settings.precision)
+        statements.context.sites = sites
+        statements.context.on_cpu = settings.on_cpu
+        return statements
+
+    statements = built(kernel.body, start)
     tree = KernelFunction(
         identifier(kernel.name, names.helpers),
         kernel.comments.above,
         (*_parameters(kernel, names), *_table(names), *_constexprs(names)),
-        body,
+        statements.made,
         kernel.span.line,
         frozenset(statements.context.helpers),
         statements.context.libdevice,

@@ -12,9 +12,11 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Final
 
+from pytriton.emit.element_types import Value
 from pytriton.lang.tree.builtins import Printed
-from pytriton.lang.tree.typed import Body, Declare, For, RangeLoop, Symbol
-from pytriton.lang.tree.walk import bodies
+from pytriton.lang.tree.convert import COMPARISONS
+from pytriton.lang.tree.typed import Binary, Body, Declare, For, RangeLoop, Symbol, Unary
+from pytriton.lang.tree.walk import bodies, names
 from pytriton.passes.check.sites import Site
 
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
@@ -135,3 +137,18 @@ class Context:
     sites: tuple[Site, ...] = ()  # of checked code: its accesses by number
     on_cpu: bool = False  # whether it is for the interpreter
     prints: list[Printed] = field(default_factory=list)  # its calls of printf, by number
+    numbers: dict[Symbol, Value] = field(default_factory=dict)  # variables that are assigned a bare number
+    bare: bool = False  # whether those are read as numbers (bare.py)
+    read: set[Symbol] = field(default_factory=set)  # those read since the last statement
+    spelled: frozenset[Symbol] = frozenset()  # those that are assigned tensors instead
+
+    def grows(self, expr: Unary | Binary, *operands: Value) -> bool:
+        """Whether Python, whose integers have no width, may find another number than C does."""
+        if not self.bare or expr.operator in _WITHIN or all(value.number is not None for value in operands):
+            return False
+        symbols = names(expr)
+        return not symbols.isdisjoint(self.numbers) and not any(symbol.parameter for symbol in symbols)
+
+
+# Operators whose result has the width of its operands.
+_WITHIN: Final = frozenset((*COMPARISONS, "&", "|", "^", "~"))

@@ -21,9 +21,12 @@ from pytriton.lang.tree.builtins import label_of, pieces
 from pytriton.lang.tree.convert import constant, round_to
 from pytriton.lang.tree.typed import Body, Comments, Expr, Symbol
 from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, element_of, shape_of
-from pytriton.lang.tree.walk import assigned, names, reads
+from pytriton.lang.tree.walk import assigned, assigned_once, names, reads
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
+
+# What a statement prints, and the variables in it that may be numbers.
+_Part = tuple[tuple[str, Node | None], frozenset[Symbol]]
 
 _AUGMENTED = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "/"))
 
@@ -35,7 +38,16 @@ class Statements:
         self.names = names
         self.provenance = provenance
         self.context = Context(names, precision)
+        self.parts: list[_Part] = []
+        self.made: tuple[Statement, ...] = ()
+        self._once: frozenset[Symbol] = frozenset()
         self._made: list[Statement] = []
+
+    def build(self, body: Body) -> None:
+        """The statements of the kernel."""
+        once = assigned_once(body)
+        self._once = frozenset(s.symbol for s in once if isinstance(s, typed.Declare | typed.Assign))
+        self.made = self.body(body)
 
     def body(self, body: Body) -> tuple[Statement, ...]:
         """The statements of one block."""
@@ -48,14 +60,20 @@ class Statements:
 
     def _put(self, before: str, node: Node | None, span: Span, comments: Comments) -> None:
         """``before node`` with the comments of its statement."""
+        self._part(before, node)
         beside = "; ".join(comments.beside)
         self._made.append(Simple(before, node, span.line, comments.above, beside))
 
     def _block(self, before: str, node: Node, body: Body, span: Span, comments: Comments) -> None:
         """``before node:`` and a body."""
+        self._part(before, node)
         beside = "; ".join(comments.beside)
         inner = self.body(body)
         self._made.append(Block(before, node, inner, (), span.line, comments.above, beside))
+
+    def _part(self, before: str, node: Node | None) -> None:
+        self.parts.append(((before, node), frozenset(self.context.read)))
+        self.context.read.clear()
 
     def _comment(self, above: tuple[str, ...], span: Span) -> None:
         if above:
@@ -105,6 +123,12 @@ class Statements:
         name = self.names[symbol]
         lowered = lower(value, self.context)
         node = self._typed(lowered, symbol)
+        if self._stays_number(value, lowered, symbol):
+            if symbol in self.context.spelled:
+                node = as_tensor(lowered).node
+            else:
+                known = lowered if symbol in self._once else Value(node, lowered.element, weak=True)
+                self.context.numbers[symbol] = known
         if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
             node = Call("tl.multiple_of", (node, size_node(multiple, self.context)))  # a hint, no arithmetic
         if node == Atom(name):  # nothing is printed: a number stays one
@@ -114,6 +138,12 @@ class Statements:
         else:
             self._put(f"{name} = ", node, span, comments)
         self.names.weak.discard(symbol)
+
+    def _stays_number(self, expr: Expr, value: Value, symbol: Symbol) -> bool:
+        """Whether the variable is a Python number where nothing makes a tensor of it (bare.py)."""
+        if not value.weak or element_of(symbol.type) not in (INT, FLOAT, BOOL) or self.context.on_cpu:
+            return False
+        return not any(name.parameter for name in names(expr))  # parameters are tensors
 
     def _typed(self, value: Value, symbol: Symbol) -> Node:
         """The value so that the variable becomes a tensor of its declared type.
@@ -167,6 +197,7 @@ class Statements:
 
     def _if(self, statement: typed.If) -> Block:
         condition = node_of(statement.condition, self.context)
+        self._part("if ", condition)
         then = self.body(statement.then)
         match statement.otherwise:
             case (typed.If() as chained,):
@@ -210,7 +241,7 @@ class Statements:
     def _while(self, condition: Expr, body: Body, span: Span, comments: Comments) -> None:
         self._settle(body)
         value = lower(condition, self.context)
-        if value.strong:
+        if value.strong and not (self.context.bare and names(condition) & self.context.numbers.keys()):
             value = as_tensor(value)  # a loop has no number for its condition
         self._block("while ", value.node, body, span, comments)
 

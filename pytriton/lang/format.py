@@ -22,6 +22,8 @@ from pytriton.source import Source
 
 STEP: Final = 2  # blanks for an open brace
 HANGING: Final = 4  # blanks for the rest of a statement that was not indented
+# Column of a statement that starts within a line: its other lines are indented by HANGING.
+_MIDDLE: Final = 1 << 30
 _HEADS: Final = frozenset(("if", "for", "while", "switch"))
 _WORDS: Final = _HEADS | {"else", "do", "return", "break", "continue"}
 _TYPES: Final = frozenset(
@@ -256,7 +258,11 @@ class _Layout:
             self.line = f"{self.line}{first}"
         else:
             assert self.line is not None
-            ends = self.source[comment.span.end :].lstrip(" \t\f\v")[:1] in ("\r", "\n", "")
+            ends = not self.line.endswith("*/") and self.source[comment.span.end :].lstrip(" \t\f\v")[:1] in (
+                "\r",
+                "\n",
+                "",
+            )
             self.line += f"  {first}" if ends else f" {first}" if self.line.strip() else first
         indent = len(self.line) - len(self.line.lstrip())
         for line in more:
@@ -273,12 +279,14 @@ class _Layout:
         inner = state.brackets[-1] if state.brackets else _Open("", 0, 0)
         inside = "signature" if inner.kind == "signature" else inner.text
         blank = self.spacing.blank(self.code, place, inside)
+        begins = token.newline
         if token.newline or self.line is None:
+            begins = True
             self.begin_line(token.span.start, self.indent(token.span.start, text))
         elif blank or (self.line.endswith("*/") and text not in (",", ";", ")", "]")):
             self.line += " "
         if not state.started:
-            state.column = self.column(token.span.start)
+            state.column = self.column(token.span.start) if begins else _MIDDLE
         self.line = f"{self.line}{text}"
         self.done = token.span.end
         self.change(text, place)

@@ -15,6 +15,12 @@ from tests.errors.cases import CASES
 
 # By case: what its help says, what is replaced in the program, and by what.
 CURES = {
+    "kernel_word": ("__global__", "kernel", "__global__"),
+    "method_of_a_block": ("x[+]", "x.sum()", "x[+]"),
+    "parameter_const_reference": ("float x", "const float& x", "float x"),
+    "range_declared_scalar": ("int off[TM]", "int off", "int off[TM]"),
+    "range_end_included": ("0 ... 16", "0 ... 15", "0 ... 16"),
+    "range_moves": ("n + 0 ... 16", "n ... n + 16", "n + 0 ... 16"),
     "array_without_size": ("float x[TM]", "steps[]", "steps[4]"),
     "character_ellipsis": ("...", "…", "..."),
     "character_minus": ("-", "−", "-"),
@@ -141,3 +147,22 @@ def test_a_block_stored_to_one_address(store: str, cure: str) -> None:
     (said,) = warned(store)
     assert "reduce" in said
     assert store not in ("*S = v;", "*S = m;") or cure[5:-1] in said
+
+
+@pytest.mark.parametrize(
+    ("code", "statement", "cure"),
+    [
+        ("TC333", "int v[16] = *(X + r);", "int v[16] = (int)*(X + r);"),
+        ("TC333", "int v = *X;", "float v = *X;"),
+        ("TC333", "unsigned char v[16] = *?(r < n)(X + r);", "bool v[16] = *?(r < n)(X + r);"),
+        ("TC334", "atomic_add(X + r, r < n, w);", "atomic_add(X + r, w, r < n);"),
+        ("TC334", "bool m = n > 3; atomic_add(X, m, 1.0f);", "bool m = n > 3; atomic_add(X, 1.0f, m);"),
+    ],
+)
+def test_values_that_are_cut_off_and_swapped_masks(code: str, statement: str, cure: str) -> None:
+    def codes(statement: str) -> list[str]:
+        text = f"__global__ void f(float* X, int n) {{ int r[16] = 0 ... 16; float w[16] = 1; {statement} }}"
+        return [warning.code for warning in pytriton.translate(text).warnings]
+
+    assert codes(statement) == [code]
+    assert codes(cure) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,36 @@ def test_examples(path: Path) -> None:
 def test_any_tokens(written: str) -> None:
     """Texts that are no kernels: formatting is about tokens."""
     once = formatted(Source(written))
+    assert formatted(Source(once)) == once
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  if (n) {\n    *x = 1;\n  } *x = n +\n    1;",
+        "        /* a\n b */   *x = n +\n   2;",
+        "  *x = n\n     + 1; *x = n +\n  3;",
+        "  if (n) { *x = n +\n      4; }",
+        "  *x = 1; /* a */ /* b */",
+        "  /* a */ /* b */ int i = 0; *x = i;",
+        "  /* a\n  b */ /* c */\n  *x = 1;",
+    ],
+)
+def test_twice_is_once(body: str) -> None:
+    once = formatted(Source(f"__global__ void f(int *x, int n) {{\n{body}\n}}\n"))
+    assert formatted(Source(once)) == once
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != NOT_TOKENS])
+def test_mangled_programs_twice_are_once(case: str) -> None:
+    choices = random.Random(case)
+    written = text(case).decode("utf-8-sig")
+    blanks = (" ", "\n", "  /* c\n  d */ ", " /* e */ ")
+    mangled = "".join(choices.choice(blanks) if c == " " and choices.random() < 0.1 else c for c in written)
+    try:
+        once = formatted(Source(mangled))
+    except CompileError:
+        return  # a comment in a directive or a string
     assert formatted(Source(once)) == once
 
 

@@ -80,6 +80,13 @@ EXPANDED: dict[str, tuple[str, str, dict[str, object]]] = {
         "#define f(a, ...) g(a, ## __VA_ARGS__)\nf(1) f(1,) f(1, 2, 3)", "g ( 1 ) g ( 1 ) g ( 1 , 2 , 3 )", {}
     ),
     "line and file": ("\n#define L __LINE__\nL __FILE__\nL", '3 "k.c" 4', {}),
+    "#line counts from the newline that ends it": (
+        "#line \\\n 7\n__LINE__\n#line 17 /* a\n b */ /* c\n*/\n\n__LINE__\n"
+        "# /*\n */ line 7 // x \\\n y\n__LINE__\n"
+        "#line 7 \\\r\n\r\n__LINE__\n#line 7\n/* a\n*/ __LINE__",
+        "7 18 7 7 8",
+        {},
+    ),
     "#line": (
         '#line 7 "a \\"b\\".c"\n__LINE__ __FILE__\n#line 2\n__LINE__ __FILE__',
         '7 "a \\"b\\".c" 2 "a \\"b\\".c"', {},

@@ -149,7 +149,7 @@ def test_the_name_of_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*runs kernels on CPU tensors")
 @pytest.mark.parametrize(
-    ("given", "meant"), [("num_warp", "num_warps"), ("EVENN", "EVEN_N"), ("girds", None)]
+    ("given", "meant"), [("num_warp", "num_warps"), ("EVENN", "EVEN_N"), ("girds", None), ("CHECK", None)]
 )
 def test_a_define_that_nobody_asks_for(given: str, meant: str | None, recwarn: Any) -> None:
     kernel = add()

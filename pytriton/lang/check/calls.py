@@ -411,6 +411,10 @@ def _atomic(name: str, node: syntax.Call, values: list[Expr], context: Context) 
         compare, value = values[1:]
     elif len(values) == 3:
         mask = _mask_value(as_condition(values[2]))
+        if scalar_of(value.type) == types.BOOL and scalar_of(values[2].type) not in (None, types.BOOL):
+            message = f"'{name}' adds a bool under a mask of type {values[2].type}"
+            help_ = "the mask is last: write 'atomic_add(p, value, mask)'"
+            context.report.warning("TC334", message, span, help=help_)
     element = element_of(pointer.type)
     if not isinstance(element, types.PointerType) or not isinstance(element.element, types.ScalarType):
         message = f"'{name}' requires a pointer, not a value of type {pointer.type}"

@@ -63,6 +63,8 @@ def arithmetic(
             span,
             help="'x - y * floor(x / y)' is the remainder of floats; '(int)x' converts them to integers"
             if operator == "%"
+            else "'pow(x, y)' is a power; 'bitcast<int>(x)' gives the bits of a float"
+            if operator == "^"
             else "'(int)x' converts a float to an integer, 'bitcast<int>(x)' gives its bits",
         )
     weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
@@ -131,7 +133,9 @@ def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     start, stop = constant(left), constant(right)
     for bound, expr in ((start, left), (stop, right)):
         if not isinstance(bound, int):
-            _report_not_constant(expr, "a bound of '...'", context)
+            moved = f"add what varies to a range of constants, as in '{left.span.text} + 0 ... 16'"
+            help_ = moved if expr is left and isinstance(left, typed.Name) else None
+            _report_not_constant(expr, "a bound of '...'", context, help_)
             return failed(span)
     assert isinstance(start, int) and isinstance(stop, int)
     if not 1 <= stop - start <= MAX_BLOCK_ELEMENTS:
@@ -258,6 +262,8 @@ def conversion(
             span,
             help=f"write ({element}) to show that it is meant",
         )
+    if not explicit and isinstance(value, typed.Load) and action.startswith("initialise"):
+        _warn_of_truncation(value, element, have, context)
     if explicit and element == types.FLOAT:
         value = met(value, types.FLOAT)  # a literal, too, is a float from here on
     converted = convert(value, element)
@@ -298,8 +304,21 @@ def _refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, 
         to = "to" if action == "convert" else "as"
         message = f"cannot {action} a value of type {value.type} {to} {type_}"
     return context.refuse(
-        "TC302", message, span, *shapes_note(type_, value), help=_conversion_help(value, type_)
+        "TC302", message, span, *shapes_note(type_, value), help=_conversion_help(value, type_, action)
     )
+
+
+def _warn_of_truncation(
+    value: Expr, wanted: types.ElementType, have: types.ElementType, context: Context
+) -> None:
+    """A variable for integers gets loaded floats: most likely its type is wrong."""
+    if not isinstance(wanted, types.ScalarType) or not isinstance(have, types.ScalarType):
+        return
+    if wanted.is_integer and wanted != types.BOOL and have.is_float:
+        message = f"the loaded {have} is cut off to {wanted}"
+        context.report.warning(
+            "TC333", message, value.span, help=f"write '({wanted})' to show that it is meant"
+        )
 
 
 def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) -> Expr:
@@ -366,7 +385,7 @@ def _undefined(operator: str, right: Expr, type_: types.ScalarType) -> tuple[str
     return None
 
 
-def _conversion_help(value: Expr, type_: types.Type) -> str | None:
+def _conversion_help(value: Expr, type_: types.Type, action: str) -> str | None:
     """What to write where a value does not convert."""
     assert isinstance(type_, ValueType)
     have, wanted = element_of(value.type), element_of(type_)
@@ -381,11 +400,26 @@ def _conversion_help(value: Expr, type_: types.Type) -> str | None:
     if isinstance(value, typed.Binary) and isinstance(value.left, typed.Range):
         sign = value.operator
         return f"'...' binds tighter than '{sign}': write 'a ... (b {sign} c)'"
+    if (declared := _declared_shape(value, type_, action)) is not None:
+        return declared
     if (axis := _other_axis(value, shape_of(type_))) is not None:
         return f"a reduction removes the axis at its place: write '{axis}'"
     if not shape_of(type_):
         return "x[+], x[max] and x[min] reduce a block to a scalar"
     return "axes must be equal or 1; x[:, newaxis] adds an axis"
+
+
+def _declared_shape(value: Expr, type_: types.Type, action: str) -> str | None:
+    """What to write where a variable that gets a range has no shape, or one element more than the range."""
+    if isinstance(value, typed.Range) and math.prod(shape_of(type_)) == math.prod(shape_of(value.type)) + 1:
+        start, stop = constant(value.start), constant(value.stop)
+        assert isinstance(stop, int)
+        return f"the end of a range is not included: write '{start} ... {stop + 1}'"
+    ranges = any(isinstance(part, typed.Range) for part in walk(value))
+    if shape_of(type_) or not ranges or not action.startswith("initialise"):
+        return None
+    name, shape = action.split("'")[1], ", ".join(str(size) for size in shape_of(value.type))
+    return f"declare a block: write '{type_} {name}[{shape}]'"
 
 
 def _other_axis(value: Expr, wanted: tuple[int, ...]) -> str | None:
@@ -461,10 +495,11 @@ def integer_constant(expr: Expr, what: str, context: Context) -> int | None:
     return None
 
 
-def _report_not_constant(expr: Expr, what: str, context: Context) -> None:
+def _report_not_constant(expr: Expr, what: str, context: Context, help_: str | None = None) -> None:
     """Report an expression that is not an integer constant (TC305)."""
     variable = next((part.symbol.name for part in walk(expr) if isinstance(part, typed.Name)), None)
-    help_ = f"give '{variable}' in defines instead of as a variable" if variable else None
+    if variable and help_ is None:
+        help_ = f"give '{variable}' in defines instead of as a variable"
     value = constant(expr)
     if isinstance(value, float):
         message = f"{what} must be an integer constant, not {value}"

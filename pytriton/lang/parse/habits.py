@@ -85,6 +85,13 @@ OTHER_FUNCTIONS: Final = {
     "zeros": "write 'float x[TM, TN] = 0'",
     "zeros_like": "write 'float x[TM, TN] = 0'",
 }
+METHODS: Final = {
+    **{name: f"{{}}[{reduction}]" for name, reduction in (("sum", "+"), ("max", "max"), ("min", "min"))},
+    **{name: f"{name}({{}})" for name in ("exp", "log", "sqrt", "abs", "cos", "sin")},
+    **dict.fromkeys(("T", "t", "trans"), "^{}"),
+    **{"float": "(float){}", "half": "(half){}", "int": "(int){}", "to": "(float){}"},
+}
+_VECTOR: Final = re.compile(r"u?(char|short|int|long|half|float|double)([234])")
 COMMENTED_OUT: Final = "'//' starts a comment: '/' divides integers"
 _DIVISOR: Final = re.compile(r"(?m)\s*//\s*\(?\w+\s*([-+*/%<>=&|;)\]].*)?$")
 _OF_TRITON: Final = {"max": "write 'x[max]'", "min": "write 'x[min]'", "dot": "write 'a @ b'"}
@@ -97,6 +104,8 @@ def divides(text: str) -> bool:
 
 def type_cure(name: str) -> str:
     """What to write for a name that is used as a type and is not one."""
+    if vector := _VECTOR.fullmatch(name):
+        return f"there are no vector types: declare a block, as in '{vector[1]} x[{vector[2]}]'"
     near = OTHER_TYPES.get(name) or closest(name, TYPES)
     given = f"give it in defines, as in defines={{'{name}': 'float'}}, or by a typedef"
     return f"did you mean '{near}'?" if near else given

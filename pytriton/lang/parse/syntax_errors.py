@@ -214,9 +214,10 @@ def _refuse_types(stop: Stop, report: Report) -> None:
             report.fatal("TC203", message, token.span, help=f"write 'int {token.text}', or another type")
         if not stop.open and stop.kind(1) not in ("IDENT", "STAR", "QUALIFIER"):
             message = f"expected a declaration or a kernel, found '{token.text}'"
-            help_ = _OTHER_WORDS.get(
-                token.text, "statements belong inside '__global__ void name(...) { ... }'"
-            )
+            form = "statements belong inside '__global__ void name(...) { ... }'"
+            if after == "void":
+                form = f"a kernel starts with '__global__', not '{token.text[:60]}'"
+            help_ = _OTHER_WORDS.get(token.text, form)
             report.fatal("TC201", message, token.span, help=help_)
         _refuse_type(token, report)
     previous, name = stop.token(-1), stop.token(-2)
@@ -294,12 +295,14 @@ def _cure(stop: Stop) -> str | None:
     if text == "(" and stop.text(1) == "*" and stop.text(4) == "(" and stop.kind(-1) in _IN_TYPE:
         return "there are no pointers to functions: write a macro"
     if token is not None and stop.kind() == "CONSTEXPR" and _wanted(stop) == "a name":
-        return f"'{text}' is a define, {token.value} here: choose another name; arguments go by position"
+        return f"'{text}' is a define, {token.value} here: pass arguments by position, or choose another name"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
     adjacent = stop.kind() in _OPERANDS and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
     if adjacent and "SEMICOLON" in stop.accepts:
         return f"an operator or a ';' is missing before '{text}'"
+    if text == "&" and stop.text(-2) == "const" and len(stop.open) == 1:
+        return f"there are no references: a number is passed by value, as in '{before} x'"
     parameter = _PARAMETERS.get("TYPE" if stop.kind() in _IN_TYPE else text)
     if parameter and len(stop.open) == 1 and stop.open[0].type == "LPAR":
         return parameter

@@ -14,7 +14,7 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.grammar import spelled
-from pytriton.lang.parse.habits import TYPES, without_prefix
+from pytriton.lang.parse.habits import METHODS, TYPES, without_prefix
 from pytriton.lang.tokens import Kind, Token, set_type
 
 _QUALIFIERS: Final = frozenset(
@@ -95,8 +95,16 @@ def classify(tokens: list[Token], report: Report) -> None:
 
 def _refuse_sign(tokens: list[Token], index: int, report: Report) -> None:
     text, before = tokens[index].text, tokens[index - 1].text if index else ""
+    if (before, text) == (".", ".") or (text == "." and tokens[index + 1].text == "."):
+        if before != text:
+            where = tokens[index].span.to(tokens[index + 1].span)
+            report.error("TC402", "Triton-C has no '..'", where, help="a range is written 'a ... b'")
+        return
     what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
     help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+    method = tokens[index + 1].text if index + 1 < len(tokens) else ""
+    if text == "." and method in METHODS and tokens[index - 1].kind is Kind.IDENT and before != "tl":
+        help_ = f"write '{METHODS[method].format(before)}'"
     if (before, text) == ("tl", "."):
         help_ = without_prefix("tl.", tokens[index + 1].text)
     report.error("TC402", f"Triton-C has no {what}", tokens[index].span, help=help_)

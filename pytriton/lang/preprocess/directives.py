@@ -37,6 +37,7 @@ from pytriton.lang.preprocess.macros import (
 from pytriton.lang.tokens import Comment, Kind, Token, scan
 from pytriton.source import Source, Span
 
+_NEWLINE: Final = re.compile(r"(?<!\\)(?<!\\\r)(\r\n|\n|\r)")  # that continues no line
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
 MAX_IF_DEPTH: Final = 256  # nested #ifs
 MAX_WARNINGS: Final = 100
@@ -412,7 +413,8 @@ class _Preprocessor:
         self._warn("TC161", "#pragma is ignored", line[0].span.to(line[-1].span))
 
     def _renumber(self, file: _File, line: Sequence[Token]) -> None:
-        self.expander.lines.set(line[0], self.expander.expand_line(line[1:]), self.report)
+        last = _last_line(line[-1].span, file.tokens[file.at])
+        self.expander.lines.set(line[0], self.expander.expand_line(line[1:]), last, self.report)
 
     def _drop(self, file: _File, line: Sequence[Token]) -> None:
         span = line[0].span
@@ -427,6 +429,20 @@ class _Preprocessor:
         if source is not None:
             with self.includes:
                 self.file(source)
+
+
+def _last_line(span: Span, after: Token) -> int:
+    """The number of the line whose end ends a directive: that of its last token, or of a comment that begins there.
+
+    ``after``: the first token after it, which has the comments between them.
+    """
+    text, end = span.source.text, span.end
+    for comment in after.comments:
+        if _NEWLINE.search(text, end, comment.span.start):
+            break
+        end = comment.span.end
+    newline = _NEWLINE.search(text, end)
+    return span.source.position(newline.start() if newline else len(text))[0]
 
 
 def _text_after_name(file: _File, line: Sequence[Token]) -> str:

@@ -545,8 +545,9 @@ class PresumedLines:
         name = span.source.name.replace("\\", "\\\\").replace('"', '\\"')
         return self._names.get(id(span.source), f'"{name}"')
 
-    def set(self, directive: Token, operands: Sequence[Token], report: Report) -> None:
-        """``#line number`` or ``#line number "file"``, operands expanded: the next line has that number."""
+    def set(self, directive: Token, operands: Sequence[Token], end: int, report: Report) -> None:
+        """``#line number`` or ``#line number "file"``, operands expanded: the line after line ``end`` has that
+        number."""
         last = operands[-1] if operands else directive
         number = operands[0].text if operands else ""
         named = len(operands) == 2 and operands[1].kind is Kind.STRING
@@ -558,6 +559,6 @@ class PresumedLines:
             report.error("TC145", message, where, help=help_)
             return
         source = directive.span.source
-        self._shifts[id(source)] = (source, int(number) - directive.span.line - 1)
+        self._shifts[id(source)] = (source, int(number) - end - 1)
         if named:
             self._names[id(source)] = operands[1].text

@@ -6,12 +6,12 @@ Only directives.py executes directives; analyses of what an ``#if`` depends on r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pytriton.errors import CompileError, Diagnostic, Report
+from pytriton.errors import CompileError, Diagnostic, Report, closest
 from pytriton.lang.tokens import Kind, Token, scan, tokenize
 from pytriton.lang.tree.types import TYPE_NAMES
 from pytriton.source import Source, Span
@@ -82,6 +82,13 @@ def directives(text: str) -> tuple[Directive, ...]:
 def conditions(text: str) -> Iterator[Directive]:
     """The ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif`` of a source."""
     return (directive for directive in directives(text) if directive.word in CONDITIONS)
+
+
+def misspelt(name: str, text: str, given: Collection[str]) -> str | None:
+    """The name that a source tests or defines, and that was meant by a define which it does not mention."""
+    defined = {d.tokens[2].text for d in directives(text) if d.word == "define" and len(d.tokens) > 2}
+    tested = {tested for condition in conditions(text) for tested in condition.names}
+    return closest(name, sorted((tested | defined).difference(given)))
 
 
 # ---------------------------------------------------------------- open defines

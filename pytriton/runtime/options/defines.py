@@ -44,6 +44,9 @@ def define_of(name: str, value: object, options: Collection[str] = ()) -> Define
     if isinstance(value, numpy.bool_):
         return bool(value)
     if isinstance(value, torch.Tensor):
+        if not options:
+            cure = "a define is a number or a text of the source; pass tensors to the call, by position"
+            raise refusal(f"define '{name}' is a tensor", "TC513", cure)
         raise refusal(
             f"define '{name}' is a tensor: a keyword of a call is a define",
             "TC513",

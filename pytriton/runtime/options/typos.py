@@ -2,8 +2,9 @@
 
 An unused define is accepted, because wrappers share one dictionary between kernels. Two kinds are not. The name of
 an option (of ``pytriton.kernel``, of a call, or of Triton) is refused in a call, where it would have no effect, and
-draws a warning among the constructor's defines. A name that is almost that of a call's option, or of something that
-an ``#if`` of the source tests and that has no value, draws a warning. A name that the source mentions is a define.
+draws a warning among the constructor's defines. A name that is almost that of an option, or of something that an
+``#if`` of the source tests and that has no value, draws a warning, and so does a keyword of launches in CUDA. A
+name that the source mentions is a define.
 """
 
 from __future__ import annotations
@@ -44,8 +45,17 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 _CALL_OPTIONS: Final = options_of(called)
 _TRITON_OPTIONS: Final = (
     "num_ctas maxnreg pre_hook ir_override debug enable_fp_fusion launch_cooperative_grid launch_pdl "
-    "matrix_instr_nonkdim stream waves_per_eu warmup"
+    "matrix_instr_nonkdim waves_per_eu warmup"
 ).split()
+# Keywords of launches in CUDA and CuPy.
+_CUDA: Final = {
+    **dict.fromkeys(
+        ("block", "blocks", "block_dim", "blockDim", "threads", "threads_per_block"),
+        "blocks have their sizes in the source; a program has 32 * num_warps threads",
+    ),
+    "stream": "a launch goes to torch's current stream: 'with torch.cuda.stream(s):'",
+    **dict.fromkeys(("shared", "shared_mem", "smem"), "shared memory is allocated by the compiler"),
+}
 
 
 def misplaced(name: str, options: Collection[str]) -> str | None:
@@ -82,8 +92,16 @@ def judge_unused(
         if cure is not None and name not in constructed:
             message = f"{kernel}: '{name}' has no effect here: the source mentions no define of that name"
             raise refusal(message, "TC515", cure)
-        near = closest(name, wanted)
-        if cure is not None or near is not None:
-            help_ = cure or f"did you mean '{near}'?"
+        help_ = cure or _CUDA.get(name) or _near(name, wanted, options)
+        if help_ is not None:
             tell(f"the source does not mention the define '{name}'", "TC528", help_)
             return
+
+
+def _near(name: str, wanted: Collection[str], options: Collection[str]) -> str | None:
+    """The cure for a misspelt option, or define; options of the constructor are never in capitals."""
+    near = closest(name, wanted)
+    if near is not None:
+        return f"did you mean '{near}'?"
+    near = closest(name, options) if name.islower() else None
+    return None if near is None else f"did you mean '{near}'? {misplaced(near, options)}"

@@ -98,7 +98,7 @@ class TestDefines:
     def test_no_define(self, value: object) -> None:
         with pytest.raises(
             LaunchError,
-            match=r"define 'A' (is|must not be) .*\[TC513\]\nhelp: (give an int|pass the arguments)",
+            match=r"define 'A' (is|must not be) .*\[TC513\]\nhelp: (give an int|a define is a number or a text)",
         ):
             defines_of({"A": value})
 

@@ -65,6 +65,50 @@ def test_options_of_a_call_in_the_constructor() -> None:
         pytriton.kernel(FILL, grid=1)
 
 
+@pytest.mark.parametrize(
+    ("keyword", "cure"),
+    {
+        "chekc": r"did you mean 'check'\? give it to the constructor: pytriton.kernel\(..., check=...\)",
+        "num_warp": r"did you mean 'num_warps'\?",
+        "block": r"blocks have their sizes in the source; a program has 32 \* num_warps threads",
+        "threads": r"blocks have their sizes in the source; a program has 32 \* num_warps threads",
+        "stream": r"a launch goes to torch's current stream: 'with torch.cuda.stream\(s\):'",
+    }.items(),
+)
+def test_misspelt_options_and_those_of_cuda_draw_a_warning(keyword: str, cure: str) -> None:
+    with pytest.warns(RuntimeWarning, match=rf"'{keyword}' \[TC528\]\nhelp: {cure}"):
+        assert call(**{keyword: 4}).sum() == 8
+
+
+@pytest.mark.parametrize("define", ["CHEKC", "BLOCK", "STREAM", "SHARED", "OTHER", "other"])
+def test_other_unused_defines_are_silent(define: str, recwarn: pytest.WarningsRecorder) -> None:
+    assert call(**{define: 4}).sum() == 8
+    assert [warning for warning in recwarn if "TC528" in str(warning.message)] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "help_"),
+    [("RELUU", "did you mean 'RELU'?"), ("WIDHT", "did you mean 'WIDTH'?"), ("Z", "leave it out")],
+)
+def test_a_translation_warns_of_defines_that_the_source_does_not_mention(given: str, help_: str) -> None:
+    source = f"#define WIDTH 4\n#if RELU\n#endif\n{FILL}"
+    (warning,) = pytriton.translate(source, {"T": 8, given: 1}, name="fill.c").warnings
+    message = f"fill.c: warning: the source does not mention the define '{given}' [TC528]\nhelp: {help_}"
+    assert str(warning) == message
+    assert pytriton.translate(source, {"T": 8, "RELU": 0}).warnings == ()
+
+
+def test_a_tensor_is_not_a_define() -> None:
+    with pytest.raises(
+        LaunchError, match=r"define 'T' is a tensor \[TC513\]\nhelp: .*pass tensors to the call, by position"
+    ):
+        pytriton.kernel(FILL, defines={"T": torch.zeros(8)})
+    with pytest.raises(
+        LaunchError, match=r"a keyword of a call is a define \[TC513\]\nhelp: pass the arguments"
+    ):
+        call(x=torch.zeros(8))
+
+
 def test_an_option_among_the_defines_of_the_constructor_draws_a_warning() -> None:
     with pytest.warns(RuntimeWarning, match=r"'precision' \[TC528\]\nhelp: give it to the constructor"):
         pytriton.kernel(FILL, defines={"T": 8, "precision": "tf32"})

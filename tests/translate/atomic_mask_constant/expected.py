@@ -10,5 +10,5 @@ def count(
     Y,  # int*
 ):
     tl.atomic_add(X, 3)
-    mask = False
+    mask = tl.full((), False, tl.int1)
     tl.atomic_add(Y, 3, mask=mask)

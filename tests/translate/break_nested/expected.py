@@ -9,9 +9,9 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     for i in range(3):
-        j = 0
+        j = tl.full((), 0, tl.int32)
         running = True
         while running & (j < 3):
             if j > i:

@@ -9,12 +9,12 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     for i in range(n):
         if i % 2 == 0:
             s = s * 10 + i + 1
     tl.store(Y, s)
-    k = 0
+    k = tl.full((), 0, tl.int32)
     while k < n:
         k += 1
         if k != 2:

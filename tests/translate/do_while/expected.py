@@ -9,8 +9,8 @@ def f(
     n,
     m,
 ):
-    s = 0
-    i = -1
+    s = tl.full((), 0, tl.int32)
+    i = tl.full((), -1, tl.int32)
     running = True
     while running:
         s += 1

@@ -9,8 +9,8 @@ def f(
     Y,  # int*
     n,
 ):
-    i = 0
-    s = 0
+    i = tl.full((), 0, tl.int32)
+    s = tl.full((), 0, tl.int32)
     running = True
     while running:
         i += 1

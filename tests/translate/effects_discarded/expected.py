@@ -16,7 +16,7 @@ def f(
     tl.atomic_add(q + 4, 1)
     tl.atomic_add(q + 5, 1)
     tl.atomic_add(q + 6, 1)
-    i = 0
+    i = tl.full((), 0, tl.int32)
     while i < 3:
         i += 1
         tl.atomic_add(q + 7, 1)

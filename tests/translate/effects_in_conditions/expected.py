@@ -9,7 +9,7 @@ def f(
     p,  # int*
     Y,  # int*
 ):
-    n = 0
+    n = tl.full((), 0, tl.int32)
     value = tl.atomic_add(q, 1)
     value_1 = value == 0
     tl.debug_barrier()  # q, updated above, may overlap p, read below
@@ -25,7 +25,7 @@ def f(
             running = False
         else:
             n += 10
-    i = 0
+    i = tl.full((), 0, tl.int32)
     running = True
     while running:
         tl.debug_barrier()  # p, read above, may overlap q, updated below

@@ -9,8 +9,8 @@ def f(
     Y,  # int*
     n,
 ):
-    i = 0
-    s = 0
+    i = tl.full((), 0, tl.int32)
+    s = tl.full((), 0, tl.int32)
     running = True
     n = n + 0
     while running:
@@ -35,8 +35,8 @@ def f(
     tl.debug_barrier()  # Y is written above and below
     tl.store(Y + i, s)
     i += 1
-    i = 5
-    s = 7
+    i = tl.full((), 5, tl.int32)
+    s = tl.full((), 7, tl.int32)
     k = i + 1 + s
     old_i = i
     i += 1
@@ -52,7 +52,7 @@ def f(
         i -= 1
         if old_i_1 == 7:
             tl.store(Y + 7, i)
-    j = 3
+    j = tl.full((), 3, tl.int32)
     running = True
     while running:
         old_j = j

@@ -9,17 +9,17 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     end = n
-    i = 0
+    i = tl.full((), 0, tl.int32)
     while i < end:
         s += i
         if i == 2:
             end = 4
         i += 1
     tl.store(Y, s)
-    s = 0
-    i = 0
+    s = tl.full((), 0, tl.int32)
+    i = tl.full((), 0, tl.int32)
     while i < n:
         i += 1
         s = s * 10 + i

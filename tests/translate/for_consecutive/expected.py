@@ -9,7 +9,7 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     for i in range(n):
         s += i
     for i in range(n, 0, -1):
@@ -18,7 +18,7 @@ def f(
     while i_1 < 2:
         s = (s + i_1).to(tl.int32)
         i_1 += 1
-    i_2 = 0.0
+    i_2 = tl.full((), 0.0, tl.float32)
     while i_2 < 1.0:
         s = (s + i_2 * 4.0).to(tl.int32)
         i_2 += 0.25

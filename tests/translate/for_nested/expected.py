@@ -9,7 +9,7 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     for i in range(n):
         for j in range(i, n, 2):
             s += i * j

@@ -9,20 +9,20 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     step = n - 3
-    i = 0
+    i = tl.full((), 0, tl.int32)
     while i < n * 2:
         s = s * 10 + i
         i += step
     tl.store(Y, s)
-    s = 0
+    s = tl.full((), 0, tl.int32)
     i = n
     while i > m:
         s = s * 10 + i + 5
         i += m
     tl.store(Y + 1, s)
-    s = 0
+    s = tl.full((), 0, tl.int32)
     i = n
     while i > 0:
         s = s * 10 + i

@@ -9,7 +9,7 @@ def f(
     n,
     m,
 ):
-    s = 0
+    s = tl.full((), 0, tl.int32)
     i = tl.full((), 0, tl.uint32)
     while i < n:
         s = (s + i).to(tl.int32)

@@ -9,16 +9,16 @@ def f(
     n,
     m,
 ):
-    i = 0
+    i = tl.full((), 0, tl.int32)
     while i < n:
         i += 2
     tl.store(Y, i)
-    j = 9
+    j = tl.full((), 9, tl.int32)
     while j > n:
         tl.store(Y + 1, j)
         j -= 1
     tl.store(Y + 2, j)
-    i = 3
+    i = tl.full((), 3, tl.int32)
     while i < m:
         tl.store(Y, 99)
         i += 1

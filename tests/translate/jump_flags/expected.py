@@ -9,8 +9,8 @@ def f(
     n,
     m,
 ):
-    s = 0
-    i = 0
+    s = tl.full((), 0, tl.int32)
+    i = tl.full((), 0, tl.int32)
     running = True
     while running & (i < n):
         proceed = True

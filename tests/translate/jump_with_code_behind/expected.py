@@ -8,8 +8,8 @@ def f(
     Y,  # int*
     n,
 ):
-    sum = 0
-    i = 0
+    sum = tl.full((), 0, tl.int32)
+    i = tl.full((), 0, tl.int32)
     running = True
     while running & (i < n):
         if i == 3:

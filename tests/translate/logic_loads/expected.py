@@ -19,7 +19,7 @@ def f(
     value_1 = ((r >= n) | (tl.load(X + r, mask=r < n, other=0.0) > 0.0)).to(tl.int32)
     tl.debug_barrier()  # X, read above, may overlap Z, written below
     tl.store(Z + T + r, value_1)
-    i = 0
+    i = tl.full((), 0, tl.int32)
     tl.debug_barrier()  # Z, written above, may overlap X, read below
     while (i < n) & (tl.load(X + i, mask=i < n, other=0.0) != 0.0):
         i += 1

@@ -10,7 +10,7 @@ def f(
     n,
 ):
     r = tl.arange(0, 16)
-    i = 3
+    i = tl.full((), 3, tl.int32)
     # the first turn is the only one
     running = True
     while running:

@@ -12,7 +12,7 @@ def f(
     T: tl.constexpr,
 ):
     def_ = tl.arange(0, T)
-    sum = 0.0
+    sum = tl.full((), 0.0, tl.float32)
     max = tl.load(tl_ + def_)
     min = tl.min(max, axis=0)
     sum = tl.sum(max, axis=0)

@@ -10,7 +10,7 @@ def f(
     n,
 ):
     returned = False
-    i = 0
+    i = tl.full((), 0, tl.int32)
     running = True
     while running & (i < n):
         # Y, written by an earlier iteration, may overlap X, read below

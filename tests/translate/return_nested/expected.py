@@ -9,12 +9,12 @@ def f(
     Y,  # int*
     n,
 ):
-    i = 0
+    i = tl.full((), 0, tl.int32)
     if n > 0:
         returned = False
         running = True
         while running:
-            j = 0
+            j = tl.full((), 0, tl.int32)
             running_1 = True
             while running_1 & (j < 3):
                 # X, read by an earlier iteration, may overlap Y, written below
@@ -38,7 +38,7 @@ def f(
         tl.store(Y + 2, 7)
     tl.store(Y, i)
     returned = False
-    j = 0
+    j = tl.full((), 0, tl.int32)
     running = True
     while running & (j < 4):
         tl.debug_barrier()  # Y, written above, may overlap X, read below
