@@ -391,16 +391,16 @@ WRONG = (
     ),
     (
         "extremes always cancel out",
-        "gradient/derive/active:Flow._cancelling",
-        "all((shift.written.get(write) == _FIXED for write in writes))",
-        "True",
+        "gradient/derive/cancelled:cancels",
+        "kept and shift.written.get(write) != _FIXED",
+        "False",
         ("reduce_max", "not_cancelled"),
     ),
     (
         "a sum of exponentials stays",
-        "gradient/derive/active:_called",
-        "('*', by)",
-        "_FIXED",
+        "gradient/derive/cancelled:_called",
+        "('*', grown.by)",
+        "('+', 0.0)",
         ("not_cancelled",),
     ),
     (

@@ -10,6 +10,7 @@ rules.py            the local derivatives, one rule a node of the typed tree
 reverse.py          statements, loops and branches in reverse
 again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
+cancelled.py        extremes that cancel out of the outputs
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; what a loop carries into one of its iterations

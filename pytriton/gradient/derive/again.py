@@ -85,6 +85,7 @@ class Again:
         self.top = self.level
         self.words = words
         self._twins: dict[Symbol, Symbol] = {}
+        self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
@@ -110,6 +111,7 @@ class Again:
         """A variable for a symbol, in this block."""
         word = self._words[symbol] = word or self.words.word(symbol.target)
         variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
+        self._variables.setdefault(symbol, set()).add(variable)
         return variable
 
     def wide_word(self, word: str, element: object) -> str:
@@ -125,6 +127,11 @@ class Again:
                 return level.symbols[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
+
+    def variables_of(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+        """The variables that these symbols are in any block, and their pointers into gradients."""
+        twinned = [each for symbol in symbols for each in self.with_twin(symbol)]
+        return set().union(*(self._variables.get(symbol, ()) for symbol in twinned))
 
     def add_parameter(self, symbol: Symbol) -> None:
         """A parameter that the forward has not."""

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import node
 from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
@@ -116,7 +117,7 @@ def forward_of(
             refused[symbol.name] = error
     if not kept:
         raise next(iter(refused.values()))
-    flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
+    flow = flow_of(items, kernel.parameters, frozenset(kept), chosen_out)
     types = {
         key: " ".join(token.text for token in front.macros[key].body) for key in front.macros.keys() & defines
     }

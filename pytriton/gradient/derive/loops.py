@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from pytriton.frozen import replace
-from pytriton.gradient.derive.active import every, expressions_of, is_floating
+from pytriton.frozen import record, replace
+from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -35,7 +35,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import has_memory, names, rebuild, same
+from pytriton.lang.tree.walk import has_memory, names, rebuild, same, walk
 
 
 def _used(items: list[Item]) -> Counter[Symbol]:
@@ -43,7 +43,7 @@ def _used(items: list[Item]) -> Counter[Symbol]:
     count: Counter[Symbol] = Counter()
     for item in every(items):
         for expr in expressions_of(item):
-            count.update(names(expr))
+            count.update(node.symbol for node in walk(expr) if isinstance(node, Name))
         if isinstance(item, Loop):
             count.update(each.last for each in item.carried)
     return count
@@ -52,6 +52,24 @@ def _used(items: list[Item]) -> Counter[Symbol]:
 def loops_of(items: Iterable[Item]) -> list[Loop]:
     """The loops that stand in no other block."""
     return [item for item in items if isinstance(item, Loop)]
+
+
+@record
+class OnlyAdds:
+    """Proof that each iteration of a loop only adds to what it carries, where that depends on an input."""
+
+    loop: Loop
+
+
+def only_adds(loop: Loop, flow: Flow) -> OnlyAdds | None:
+    """Whether the iterations of a loop may change places, or become programs: the cotangent of each floating value
+    that is carried is the same in all iterations.
+    """
+    for each in loop.carried:
+        value = Name(each.inside.span, each.inside.type, each.inside)
+        if flow.active(value) and not is_sum(each, loop):
+            return None
+    return OnlyAdds(loop)
 
 
 def is_sum(each: Carried, loop: Loop) -> bool:
