@@ -8,6 +8,7 @@ cancels out of the outputs if it does so in each row and each iteration.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +18,9 @@ import torch
 
 import pytriton
 from tests.gradient.programs import Launch, Program
+from tests.gradient.test_mutants import loaded
+from tests.mutation.mutant import Mutant
+from tests.mutation.of_gradient import ELSEWHERE, PRECONDITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -41,6 +45,7 @@ ITERATIONS = {
     "the last counter": "T c[8] = 0; int i = 0; for (int k = 0; k < n; k += 1) { READS c += a * b; i += 3; } OUT = c * i;",
     "a factor carried": "T c[8] = 0; T e[8] = 1; for (int k = 0; k < n; k += 1) { READS c += a * b * e; e = e * 0.5; } OUT = c;",
     "stored on the way": "T c[8] = 0; for (int k = 0; k < n; k += 1) { READS c += a * b; *(z + (r * n + k) * 8 + o) = c * c; } OUT = c;",
+    "a sum that is read": "T c[8] = 0; for (int k = 0; k < n; k += 1) { READS T d[8] = c; c += a * b; *(z + (r * n + k) * 8 + o) = d; } OUT = c;",
     "a plain sum": "T c[8] = 0; for (int k = 0; k < n; k += 1) { READS c += a * b; } OUT = c;",
 }
 TILES = """__global__ void f(T *A, T *B, T *y, int n) {
@@ -69,9 +74,11 @@ EXTREMES = {
     "column maxima": "ROWS T e[4] = exp(v[max, :]); *(y + r * 4 + j) = e / e[+];",
     "row minima": "ROWS T e[8] = exp(v[:, min]); *(y + r * 8 + i) = e / e[+];",
     "of a transposed block": "ROWS T u[4, 8] = ^v; T e[4, 8] = exp(u - v[:, max][newaxis, :]); *(y + r * 32 + j[:, newaxis] * 8 + i[newaxis, :]) = e / e[:, +][:, newaxis];",
+    "a transposed difference": "ROWS T e[4, 8] = exp(^(v - v[:, max][:, newaxis])); *(y + r * 32 + j[:, newaxis] * 8 + i[newaxis, :]) = e / e[:, +][:, newaxis];",
+    "of two rows": "T v[8] = *(x + r * 16 + i); T u[8] = *(x + r * 16 + 8 + i); *(y + r) = v[max] - u[max];",
     "rows and columns": "T v[8, 8] = *(x + i[:, newaxis] * 8 + i[newaxis, :]); T m[8] = v[:, max]; *(y + r * 64 + i[:, newaxis] * 8 + i[newaxis, :]) = v - m[newaxis, :];",
     "a reduction of a reduction": "ROWS T m[8] = v[:, max]; T s = exp(m)[+]; *(y + r * 8 + i) = exp(m) / s;",
-    "the last one": "T last = 0; for (int k = 0; k < 2; k += 1) { T v[8] = *(x + (r * 2 + k) * 8 + i); T m = v[max]; *(y + r * 2 + k) = exp(last - m); last = m; }",
+    "the last maximum": "T last = 0; for (int k = 0; k < 2; k += 1) { T v[8] = *(x + (r * 2 + k) * 8 + i); T m = v[max]; *(y + r * 2 + k) = exp(last - m); last = m; }",
     "another iteration": "T s = 0; T t = 0; for (int k = 0; k < 2; k += 1) { T v[8] = *(x + (r * 2 + k) * 8 + i); s = t; t = exp(v[max]); } *(y + r) = s / t;",
     "sums of iterations": "T s = 0; T t = 0; for (int k = 0; k < 2; k += 1) { T v[8] = *(x + (r * 2 + k) * 8 + i); T m = v[max]; s += exp(m); t += exp(m + v[min]); } *(y + r) = s / t;",
     "in an inner loop": "T last = 0; for (int k = 0; k < 2; k += 1) { for (int l = 0; l < 1; l += 1) { T v[8] = *(x + (r * 2 + k) * 8 + i); T m = v[max]; *(y + r * 2 + k) = m - last; last = m; } }",
@@ -141,6 +148,36 @@ def off(program: Program, derive: Callable[..., Any] = pytriton.gradient) -> flo
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_numerical(program: Program) -> None:
     assert off(program) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("mutant", "program"), [pytest.param(Mutant(*row[:4]), row[4], id=row[0]) for row in PRECONDITIONS]
+)
+def test_mutant(mutant: Mutant, program: str) -> None:
+    """Without a conjunct of its precondition, the gradient of a program is wrong, or refused."""
+    (chosen,) = (each for each in PROGRAMS if each.name == program)
+    with loaded(mutant) as derive:
+        try:
+            difference = off(chosen, derive)
+        except Exception:  # refused, or no kernel at all
+            difference = math.inf
+    assert difference > 1e-6
+
+
+def exponential(derive: Callable[..., Any]) -> torch.Tensor:
+    """The gradient of what is rounded to float."""
+    text = "__global__ void f(double *x, double *y) { float e = exp(*x); *y = e; }"
+    x = torch.tensor([0.3]).double()
+    gradient: torch.Tensor = derive(text)(x, x.clone(), grid=1, d_outputs={"y": torch.ones(1).double()})["x"]
+    return (gradient - x.exp()).abs()
+
+
+def test_exact_conversion() -> None:
+    """What was rounded is not read for what it was before."""
+    assert exponential(pytriton.gradient).item() < 1e-12
+    (mutant,) = (Mutant(*row[:4]) for row in ELSEWHERE if row[0] == "rounded values are exact")
+    with loaded(mutant) as derive:
+        assert exponential(derive).item() > 1e-12
 
 
 @pytest.mark.parametrize("name", CANCEL)

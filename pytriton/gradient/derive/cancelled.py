@@ -66,15 +66,14 @@ def cancels(
     flow: Flow,
     outputs: Collection[Symbol],
 ) -> Cancelled | None:
-    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them."""
+    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No value
+    goes through memory: what is written and read is refused before (forward.py).
+    """
     shift = _Shift(extremes, loop)
     shift.follow(items)
-    read = {root for load in flow.loads() for root in flow.roots(load.pointer)}
-    for write in flow.writes():
-        kept = flow.roots(write.pointer) & {*outputs, *read}
-        if kept and shift.written.get(write) != _FIXED:
-            return None
-    return Cancelled(tuple(extremes))
+    writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
+    fixed = all(shift.written.get(write) == _FIXED for write in writes)
+    return Cancelled(tuple(extremes)) if fixed else None
 
 
 def _groups(items: Iterable[Item]) -> list[tuple[list[Reduce], Loop | None]]:

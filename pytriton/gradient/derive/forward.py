@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytriton.errors import CompileError, Report
-from pytriton.frozen import node
+from pytriton.frozen import node, record
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
@@ -230,7 +230,15 @@ def _check_input(flow: Flow, symbol: Symbol) -> None:
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
 
 
-def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Expr]:
+@record
+class Saved:
+    """Proof that the forward leaves a variable, as it is, where a pointer points."""
+
+    symbol: Symbol
+    pointer: Expr
+
+
+def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Saved]:
     """Pointers to forward values that are already in an output, by variable; known where it is defined.
 
     ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
@@ -239,13 +247,23 @@ def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Map
     again costs as little (assemble.py).
     """
     known: dict[Symbol, int] = {}
-    found: dict[Symbol, Expr] = {}
+    found: dict[Symbol, Saved] = {}
     for at, item in enumerate(items):
-        if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
-            symbol, pointer = item.value.symbol, item.pointer
-            before = (known.get(name, -1) for name in names(pointer))
-            kept = flow.roots(pointer) <= set(outputs) and symbol in known
-            if kept and all(place < known[symbol] for place in before):
-                found[symbol] = pointer
+        proof = saved_by(item, known, flow, outputs)
+        if proof is not None:
+            found[proof.symbol] = proof
         known |= dict.fromkeys(defined_in([item]), at)
     return found
+
+
+def saved_by(
+    item: Item, known: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
+) -> Saved | None:
+    """Proof that a statement saves a variable; ``known``: where variables are defined, by their place."""
+    if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
+        symbol, pointer = item.value.symbol, item.pointer
+        before = (known.get(name, -1) for name in names(pointer))
+        kept = flow.roots(pointer) <= set(outputs) and symbol in known
+        if kept and all(place < known[symbol] for place in before):
+            return Saved(symbol, pointer)
+    return None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from pytriton.frozen import record, replace
-from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
+from pytriton.gradient.derive.active import every, expressions_of, is_floating
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -56,20 +56,16 @@ def loops_of(items: Iterable[Item]) -> list[Loop]:
 
 @record
 class OnlyAdds:
-    """Proof that each iteration of a loop only adds to what it carries, where that depends on an input."""
+    """Proof that each iteration of a loop only adds to what it carries, where something flows into that. So in all
+    iterations the same flows into it: they may run in any order, or become programs.
+    """
 
     loop: Loop
 
 
-def only_adds(loop: Loop, flow: Flow) -> OnlyAdds | None:
-    """Whether the iterations of a loop may change places, or become programs: the cotangent of each floating value
-    that is carried is the same in all iterations.
-    """
-    for each in loop.carried:
-        value = Name(each.inside.span, each.inside.type, each.inside)
-        if flow.active(value) and not is_sum(each, loop):
-            return None
-    return OnlyAdds(loop)
+def only_adds(loop: Loop, flowing: Iterable[Carried]) -> OnlyAdds | None:
+    """Proof that these carried values of a loop are sums, which no other of its values depends on."""
+    return OnlyAdds(loop) if all(is_sum(each, loop) for each in flowing) else None
 
 
 def is_sum(each: Carried, loop: Loop) -> bool:
