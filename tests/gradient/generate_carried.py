@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Random kernels whose loops carry values over inputs that all programs share, and whose extremes mix.
 
 Recurrences of every form, values that are reset, swapped or decayed, products of tiles, reductions of reductions
@@ -50,6 +49,7 @@ UPDATES = (
     ),
 )
 ENDS = (
+    *("c", "c", "c", "c + 2 * e", "c * k2"),
     "c",
     "c + 2 * e",
     "c * e",
@@ -70,16 +70,16 @@ def _recurrence(pick: random.Random) -> tuple[str, dict[str, int], str]:
             if found and word in rest:
                 name = word.split()[1].partition("[")[0]
                 update = first + found + rest.replace(word, f"{name} =", 1)
-    shared = pick.choice(["k * B + o", "k * B + o", "o", "k % 2 * B + o"])
+    shared = pick.choice(["k * B + o"] * 6 + ["o", "k % 2 * B + o"])
     reads = f"T a[B] = *(x + (r * n + k) * B + o); T b[B] = *(w + {shared});"
     if pick.random() < 0.2:
         reads = f"T a[B] = *(x + k * B + o); T b[B] = *(w + {shared});"
     stored = pick.choice(["", "", "", "*(z + (r * n + k) * B + o) = c * c;"])
-    start = pick.choice(["0", "1", "r", "*(w + o)"])
+    start = pick.choice(["0", "0", "1", "r", "*(w + o)"])
     lines = f"T c[B] = {start}; T e[B] = {pick.choice('01')}; T *p[B] = x + o; int k2 = 0; "
     lines += f"for (int k = 0; k < n; k += 1) {{ {reads} {update} k2 += 2; {stored} }} "
-    n = pick.choice([1, 2, 3, 4])
-    return lines + f"*(y + r * B + o) = {pick.choice(ENDS)};", {"x": 40, "w": 16}, str(n)
+    n = pick.choice([1, 2, 3, 3, 4])
+    return lines + f"*(y + r * B + o) = {pick.choice(ENDS)};", {"x": 40, "w": 4 * n}, str(n)
 
 
 def _tiles(pick: random.Random) -> tuple[str, dict[str, int], str]:
@@ -97,7 +97,7 @@ def _tiles(pick: random.Random) -> tuple[str, dict[str, int], str]:
     lines = "int i[2] = 0 ... 2; T c[2, 2] = 0; for (int k = 0; k < 2 * n; k += 2) { "
     lines += "T u[2, 2] = *(x + (r * 2 + i)[:, newaxis] * n * 2 + k + i[newaxis, :]); "
     lines += f"T v[2, 2] = *(w + (k + i)[:, newaxis] * 2 + i[newaxis, :]); c = {step}; }} "
-    return lines + f"*(y + r * 4 + i[:, newaxis] * 2 + i[newaxis, :]) = {after};", {"x": 24, "w": 12}, "3"
+    return lines + f"*(y + r * 4 + i[:, newaxis] * 2 + i[newaxis, :]) = {after};", {"x": 36, "w": 12}, "3"
 
 
 def _extremes(pick: random.Random) -> tuple[str, dict[str, int], str]:
@@ -139,5 +139,5 @@ def carried_kernel(seed: int) -> Made:
     tensors |= {"y": torch.zeros(96).double(), "z": torch.zeros(96).double()}
     parameters = ", ".join([*(f"T *{name}" for name in tensors), "int n"])
     text = f"__global__ void f({parameters}) {{ int r = get_program_id(0); int o[B] = 0 ... B; {lines} }}\n"
-    programs = pick.choice([2, 2, 3] if n != "4" or sizes["w"] != 16 else [2])
+    programs = 2 if n == "4" else pick.choice([2, 2, 3])
     return Made(text, tensors, {"n": int(n)}, (programs,), [*tensors, "n"])

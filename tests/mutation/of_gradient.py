@@ -30,7 +30,7 @@ WRONG = (
         "read from another output",
         "gradient/derive/forward:saved",
         "found[proof.symbol] = proof",
-        "found[proof.symbol] = Saved(proof.symbol, next(iter(found.values()), proof).pointer)",
+        "found[proof.symbol] = SavedValue(proof.symbol, next(iter(found.values()), proof).pointer)",
         ("held_statistics",),
     ),
     (

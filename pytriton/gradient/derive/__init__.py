@@ -24,7 +24,7 @@ rewrite                                proof      made by                     pr
 loop reversed as it ran (reverse)      OnlyAdds   loops.only_adds             iterations only add to what they carry
 iterations become programs (walk)      OnlyAdds   loops.only_adds             the same
 extremes without derivative (active)   Cancelled  cancelled.cancels           no output changes if an element moves
-values read from outputs (again)       Saved      forward.saved_by            stored as they are, at a known place
+values read from outputs (again)       SavedValue forward.saved_by            stored as they are, at a known place
 gradients stored (backward_passes)     ReadOnce   backward_passes.read_once   no element is read by two programs
 states dropped (program)               Unread     program.unread              nothing reads this scratch
 converted values read again (again)    Exact      again.exact_conversion      the type is a larger floating one

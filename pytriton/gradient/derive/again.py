@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
-from pytriton.gradient.derive.forward import Saved
+from pytriton.gradient.derive.forward import SavedValue
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
@@ -90,7 +90,7 @@ class Again:
         self._words: dict[Symbol, str] = {}
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
-        self.saved: Mapping[Symbol, Saved] = {}  # variables that are read from outputs
+        self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs
         self._repeated: dict[Loop, tuple[For, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Symbol] = {}  # as variables here
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
@@ -172,7 +172,7 @@ class Again:
         variable = self.declare(symbol, self._words.get(symbol, ""))
         self.emit(f.declare(variable, f.load(pointer), Comments(above)))
 
-    def _read(self, proof: Saved) -> None:
+    def _read(self, proof: SavedValue) -> None:
         """A variable, from the output that holds it."""
         self.load(proof.symbol, self._spell(proof.pointer), ("as the forward left it",))
 

@@ -16,7 +16,7 @@ from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.active import every as every_item
 from pytriton.gradient.derive.backward_passes import BackwardPass
 from pytriton.gradient.derive.cancelled import flow_of
-from pytriton.gradient.derive.forward import Forward, Saved, saved
+from pytriton.gradient.derive.forward import Forward, SavedValue, saved
 from pytriton.gradient.derive.graph import Item, Loop
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
@@ -78,7 +78,9 @@ def derived_kernel(
 ) -> Derived:
     """A pass, which reads what outputs hold if it needs fewer loops then."""
 
-    def made(values: Mapping[Symbol, Saved], segmented: Collection[Loop] = ()) -> tuple[_Kernel, Derived]:
+    def made(
+        values: Mapping[Symbol, SavedValue], segmented: Collection[Loop] = ()
+    ) -> tuple[_Kernel, Derived]:
         kernel = _Kernel(forward, at, inputs, wide, name)
         kernel.reversed.saved, kernel.reversed.segmented = values, segmented
         return kernel, kernel.derived()

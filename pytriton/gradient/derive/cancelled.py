@@ -66,8 +66,8 @@ def cancels(
     flow: Flow,
     outputs: Collection[Symbol],
 ) -> Cancelled | None:
-    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No value
-    goes through memory: what is written and read is refused before (forward.py).
+    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No
+    value goes through memory: what is written and read is refused before (forward.py).
     """
     shift = _Shift(extremes, loop)
     shift.follow(items)

@@ -231,14 +231,14 @@ def _check_input(flow: Flow, symbol: Symbol) -> None:
 
 
 @record
-class Saved:
+class SavedValue:
     """Proof that the forward leaves a variable, as it is, where a pointer points."""
 
     symbol: Symbol
     pointer: Expr
 
 
-def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Saved]:
+def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, SavedValue]:
     """Pointers to forward values that are already in an output, by variable; known where it is defined.
 
     ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
@@ -247,7 +247,7 @@ def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Map
     again costs as little (assemble.py).
     """
     known: dict[Symbol, int] = {}
-    found: dict[Symbol, Saved] = {}
+    found: dict[Symbol, SavedValue] = {}
     for at, item in enumerate(items):
         proof = saved_by(item, known, flow, outputs)
         if proof is not None:
@@ -258,12 +258,12 @@ def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Map
 
 def saved_by(
     item: Item, known: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
-) -> Saved | None:
+) -> SavedValue | None:
     """Proof that a statement saves a variable; ``known``: where variables are defined, by their place."""
     if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
         symbol, pointer = item.value.symbol, item.pointer
         before = (known.get(name, -1) for name in names(pointer))
         kept = flow.roots(pointer) <= set(outputs) and symbol in known
         if kept and all(place < known[symbol] for place in before):
-            return Saved(symbol, pointer)
+            return SavedValue(symbol, pointer)
     return None
