@@ -10,12 +10,24 @@ rules.py            the local derivatives, one rule a node of the typed tree
 reverse.py          statements, loops and branches in reverse
 again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
+cancelled.py        extremes that cancel out of the outputs
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; what a loop carries into one of its iterations
 walk.py             a graph in which a loop runs over the programs of the forward
 assemble.py         a pass -> its kernel
 derive.py           passes -> the source of a backward, with the ``#if`` of the forward
+
+Each rewrite that is right only under a precondition takes a proof of it, which only this function makes:
+
+rewrite                                proof      made by                     precondition
+loop reversed as it ran (reverse)      OnlyAdds   loops.only_adds             iterations only add to what they carry
+iterations become programs (walk)      OnlyAdds   loops.only_adds             the same
+extremes without derivative (active)   Cancelled  cancelled.cancels           no output changes if an element moves
+values read from outputs (again)       SavedValue forward.saved_by            stored as they are, at a known place
+gradients stored (backward_passes)     ReadOnce   backward_passes.read_once   no element is read by two programs
+states dropped (program)               Unread     program.unread              nothing reads this scratch
+converted values read again (again)    Exact      again.exact_conversion      the type is a larger floating one
 
 Nothing here needs torch: the backward is launched by ``gradient/backward.py``.
 """

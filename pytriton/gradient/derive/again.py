@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pytriton.frozen import replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.forward import SavedValue
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
@@ -85,10 +86,11 @@ class Again:
         self.top = self.level
         self.words = words
         self._twins: dict[Symbol, Symbol] = {}
+        self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
-        self.saved: Mapping[Symbol, Expr] = {}  # variables that are read from outputs, with their pointers
+        self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs
         self._repeated: dict[Loop, tuple[For, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Symbol] = {}  # as variables here
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
@@ -110,6 +112,7 @@ class Again:
         """A variable for a symbol, in this block."""
         word = self._words[symbol] = word or self.words.word(symbol.target)
         variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
+        self._variables.setdefault(symbol, set()).add(variable)
         return variable
 
     def wide_word(self, word: str, element: object) -> str:
@@ -125,6 +128,11 @@ class Again:
                 return level.symbols[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
+
+    def variables_of(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+        """The variables that these symbols are in any block, and their pointers into gradients."""
+        twinned = [each for symbol in symbols for each in self.with_twin(symbol)]
+        return set().union(*(self._variables.get(symbol, ()) for symbol in twinned))
 
     def add_parameter(self, symbol: Symbol) -> None:
         """A parameter that the forward has not."""
@@ -164,9 +172,9 @@ class Again:
         variable = self.declare(symbol, self._words.get(symbol, ""))
         self.emit(f.declare(variable, f.load(pointer), Comments(above)))
 
-    def _read(self, symbol: Symbol) -> None:
+    def _read(self, proof: SavedValue) -> None:
         """A variable, from the output that holds it."""
-        self.load(symbol, self._spell(self.saved[symbol]), ("as the forward left it",))
+        self.load(proof.symbol, self._spell(proof.pointer), ("as the forward left it",))
 
     def emit(self, statement: Statement) -> Statement:
         """Write a statement; one of an adjoint is where the forward's statement is."""
@@ -276,7 +284,7 @@ class Again:
         word = self._words.get(item.symbol) or self._word(item.symbol)
         if item.symbol in self.saved:
             self._words[item.symbol] = word
-            self._read(item.symbol)
+            self._read(self.saved[item.symbol])
             if item.value is not None:
                 self.level.values[item.value] = self.name_of(item.symbol)
             return
@@ -297,8 +305,13 @@ class Again:
         if item.value is not None:
             name = self.name_of(item.symbol)
             self.level.values[item.value] = name
-            if isinstance(item.value, Cast) and _exact(item.value):
-                self.level.values[item.value.operand] = name
+            proof = exact_conversion(item.value)
+            if proof is not None:
+                self._reuse(proof, name)
+
+    def _reuse(self, proof: Exact, name: Expr) -> None:
+        """Let the converted value be read where the operand was."""
+        self.level.values[proof.conversion.operand] = name
 
     def _word(self, symbol: Symbol) -> str:
         for other, word in self._words.items():  # another version of the variable
@@ -366,7 +379,7 @@ class Again:
         for each in loop.carried:
             if each.after in self.saved:
                 self._words[each.after] = self._words[each.inside]
-                self._read(each.after)
+                self._read(self.saved[each.after])
 
     def _branch_again(self, branch: Branch) -> None:
         afters: list[tuple[Symbol, Symbol, Symbol]] = []
@@ -391,8 +404,17 @@ class Again:
         self.emit(If(ADDED, condition, then, otherwise, Comments(branch.statement.comments.above)))
 
 
-def _exact(expr: Cast) -> bool:
-    """Whether a conversion keeps every floating value, and the shape."""
+@record
+class Exact:
+    """Proof that a conversion keeps every value."""
+
+    conversion: Cast
+
+
+def exact_conversion(expr: Expr) -> Exact | None:
+    """Proof that an expression converts to a larger floating type, which holds every value of the smaller."""
+    if not isinstance(expr, Cast):
+        return None
     to, of = element_of(expr.type), element_of(expr.operand.type)
     both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
-    return both and to.bits > of.bits  # type: ignore[union-attr]
+    return Exact(expr) if both and to.bits > of.bits else None  # type: ignore[union-attr]

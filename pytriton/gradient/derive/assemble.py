@@ -15,8 +15,10 @@ from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.active import every as every_item
 from pytriton.gradient.derive.backward_passes import BackwardPass
-from pytriton.gradient.derive.forward import Forward, saved
+from pytriton.gradient.derive.cancelled import flow_of
+from pytriton.gradient.derive.forward import Forward, SavedValue, saved
 from pytriton.gradient.derive.graph import Item, Loop
+from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
@@ -76,7 +78,9 @@ def derived_kernel(
 ) -> Derived:
     """A pass, which reads what outputs hold if it needs fewer loops then."""
 
-    def made(values: Mapping[Symbol, Expr], segmented: Collection[Loop] = ()) -> tuple[_Kernel, Derived]:
+    def made(
+        values: Mapping[Symbol, SavedValue], segmented: Collection[Loop] = ()
+    ) -> tuple[_Kernel, Derived]:
         kernel = _Kernel(forward, at, inputs, wide, name)
         kernel.reversed.saved, kernel.reversed.segmented = values, segmented
         return kernel, kernel.derived()
@@ -113,7 +117,13 @@ class _Kernel:
         parameters, items = list(kernel.parameters), forward.items
         self.sizes: dict[Symbol, Symbol] = {}
         if at.axis is not None:
-            self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
+            sums = None
+            if at.loop is not None:
+                loop, flow = loops_of(items)[at.loop], Flow(items, parameters, frozenset(inputs))
+                sums = only_adds(loop, (each for each in loop.carried if flow.active(each.name)))
+                if sums is None:
+                    raise self._unwalkable()
+            self.turn = turned(items, at.axis, sums, shared, kernel.span)
             items = self.turn.items
             ways = {new: ways[old] for new, old in self.turn.loads.items() if old in ways}
             parameters.append(self.turn.count)
@@ -123,7 +133,7 @@ class _Kernel:
                     self.sizes[symbol] = Symbol(size, INT, kernel.span, True)
                 parameters += self.sizes.values()
         self.parameters, self.items, self.loops = parameters, items, 0
-        flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
+        flow = flow_of(items, parameters, frozenset(inputs), forward.outputs)
         self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, forward.words)
 
     def derived(self) -> Derived:
@@ -241,7 +251,7 @@ class _Kernel:
             lines = live(self.reversed.run(self.items))
         except NotShared:
             raise self._unwalkable() from None
-        unknown = {self.reversed.top.symbols[symbol] for symbol in self.turn.unknown}
+        unknown = self.reversed.variables_of(self.turn.unknown)
         again = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
         if again or not unknown.isdisjoint(reads(lines)):
             raise self._unwalkable()  # it takes the whole loop

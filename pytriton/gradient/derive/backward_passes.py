@@ -77,6 +77,13 @@ class _Launch:
         return outer.index(loop) if loop in outer else None
 
 
+@record
+class ReadOnce:
+    """Proof that no two programs, nor two iterations, read the same element by these loads."""
+
+    numbers: tuple[int, ...]
+
+
 Walk = tuple[int, tuple[int, ...], int | None]  # axis, others, loop of a pass
 
 
@@ -102,10 +109,11 @@ def planned(
         if walk is not None and (walk[2] is not None or symbol.name in whole):
             walks.setdefault(walk, {})[rest[0]] = "sum"
             continue
-        for at, group in enumerate([*groups, rest] if rest else groups):
-            way: Way = "atomic" if at == len(groups) else "store" if at == 0 else "add"
+        ways = [_stored(group, at) for at, group in enumerate(groups)]
+        ways += [dict.fromkeys(rest, "atomic")] if rest else []
+        for at, way in enumerate(ways):
             plain += [{}] * (at + 1 - len(plain))
-            plain[at] = {**plain[at], **dict.fromkeys(group, way)}
+            plain[at] = {**plain[at], **way}
     shared = [walk for walk in walks if walk[2] is None]
     first: Walk | tuple[None, tuple[()], None] = (None, (), None)
     if shared and plain:  # computed beside what is stored
@@ -122,20 +130,40 @@ def _sorted(ways: Mapping[int, Way]) -> tuple[tuple[int, Way], ...]:
     return tuple(sorted(ways.items()))
 
 
-def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+def _stored(proof: ReadOnce, at: int) -> dict[int, Way]:
+    """The gradients of loads are stored in the first pass, and added to that in others."""
+    return dict.fromkeys(proof.numbers, "store" if at == 0 else "add")
+
+
+def read_once(
+    launches: Sequence[_Launch], numbers: Sequence[int], without: Collection[int] = ()
+) -> ReadOnce | None:
+    """Proof for loads, by number: in every launch each reads an element once, and several read the same ones in the
+    same program, or others. ``without``: axes that are looped over.
+    """
+    if not all(launch.once(number, without) for launch in launches for number in numbers):
+        return None
+    if len(numbers) > 1 and not all(launch.apart(numbers) for launch in launches):
+        return None
+    return ReadOnce(tuple(numbers))
+
+
+def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[ReadOnce], list[int]]:
     """Loads that read each element once, those of the same elements together; and the rest."""
-    groups: list[list[int]] = []
+    groups: list[ReadOnce] = []
     rest: list[int] = []
     for number in numbers:
-        if not all(launch.once(number) for launch in launches):
+        alone = read_once(launches, [number])
+        if alone is None:
             rest.append(number)
             continue
-        for group in groups:
-            if all(launch.apart([*group, number]) for launch in launches):
-                group.append(number)
+        for at, group in enumerate(groups):
+            joined = read_once(launches, [*group.numbers, number])
+            if joined is not None:
+                groups[at] = joined
                 break
         else:
-            groups.append([number])
+            groups.append(alone)
     return (groups, rest) if len(groups) <= MAX_PLAIN_PASSES else ([], list(numbers))
 
 
@@ -149,7 +177,7 @@ def _walk(launches: Sequence[_Launch], grids: Sequence[Sequence[int]], number: i
             return None
         absent &= launch.accesses.absent(touched)
     absent = {axis for axis in absent if largest[axis] > 1}
-    if not absent or not all(launch.once(number, absent) for launch in launches):
+    if not absent or read_once(launches, [number], absent) is None:
         return None
     axis = max(absent, key=lambda axis: (largest[axis], -axis))
     others = tuple(sorted(absent - {axis}))

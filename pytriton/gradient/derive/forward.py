@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytriton.errors import CompileError, Report
-from pytriton.frozen import node
+from pytriton.frozen import node, record
 from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
@@ -116,7 +117,7 @@ def forward_of(
             refused[symbol.name] = error
     if not kept:
         raise next(iter(refused.values()))
-    flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
+    flow = flow_of(items, kernel.parameters, frozenset(kept), chosen_out)
     types = {
         key: " ".join(token.text for token in front.macros[key].body) for key in front.macros.keys() & defines
     }
@@ -229,7 +230,15 @@ def _check_input(flow: Flow, symbol: Symbol) -> None:
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
 
 
-def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, Expr]:
+@record
+class SavedValue:
+    """Proof that the forward leaves a variable, as it is, where a pointer points."""
+
+    symbol: Symbol
+    pointer: Expr
+
+
+def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, SavedValue]:
     """Pointers to forward values that are already in an output, by variable; known where it is defined.
 
     ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
@@ -238,13 +247,23 @@ def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Map
     again costs as little (assemble.py).
     """
     known: dict[Symbol, int] = {}
-    found: dict[Symbol, Expr] = {}
+    found: dict[Symbol, SavedValue] = {}
     for at, item in enumerate(items):
-        if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
-            symbol, pointer = item.value.symbol, item.pointer
-            before = (known.get(name, -1) for name in names(pointer))
-            kept = flow.roots(pointer) <= set(outputs) and symbol in known
-            if kept and all(place < known[symbol] for place in before):
-                found[symbol] = pointer
+        proof = saved_by(item, known, flow, outputs)
+        if proof is not None:
+            found[proof.symbol] = proof
         known |= dict.fromkeys(defined_in([item]), at)
     return found
+
+
+def saved_by(
+    item: Item, known: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
+) -> SavedValue | None:
+    """Proof that a statement saves a variable; ``known``: where variables are defined, by their place."""
+    if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
+        symbol, pointer = item.value.symbol, item.pointer
+        before = (known.get(name, -1) for name in names(pointer))
+        kept = flow.roots(pointer) <= set(outputs) and symbol in known
+        if kept and all(place < known[symbol] for place in before):
+            return SavedValue(symbol, pointer)
+    return None

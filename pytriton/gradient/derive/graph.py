@@ -64,6 +64,11 @@ class Carried:
     after: Symbol
     counter: bool  # declared in the head of a for
 
+    @property
+    def name(self) -> Name:
+        """The value at the start of an iteration."""
+        return Name(self.inside.span, self.inside.type, self.inside)
+
 
 @dataclass(eq=False)
 class Loop:

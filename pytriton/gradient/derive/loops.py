@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from pytriton.frozen import replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive.active import every, expressions_of, is_floating
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop
 from pytriton.lang.tree.convert import constant
@@ -35,7 +35,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import has_memory, names, rebuild, same
+from pytriton.lang.tree.walk import has_memory, names, rebuild, same, walk
 
 
 def _used(items: list[Item]) -> Counter[Symbol]:
@@ -43,7 +43,7 @@ def _used(items: list[Item]) -> Counter[Symbol]:
     count: Counter[Symbol] = Counter()
     for item in every(items):
         for expr in expressions_of(item):
-            count.update(names(expr))
+            count.update(node.symbol for node in walk(expr) if isinstance(node, Name))
         if isinstance(item, Loop):
             count.update(each.last for each in item.carried)
     return count
@@ -52,6 +52,20 @@ def _used(items: list[Item]) -> Counter[Symbol]:
 def loops_of(items: Iterable[Item]) -> list[Loop]:
     """The loops that stand in no other block."""
     return [item for item in items if isinstance(item, Loop)]
+
+
+@record
+class OnlyAdds:
+    """Proof that each iteration of a loop only adds to what it carries, where something flows into that. So in all
+    iterations the same flows into it: they may run in any order, or become programs.
+    """
+
+    loop: Loop
+
+
+def only_adds(loop: Loop, flowing: Iterable[Carried]) -> OnlyAdds | None:
+    """Proof that these carried values of a loop are sums, which no other of its values depends on."""
+    return OnlyAdds(loop) if all(is_sum(each, loop) for each in flowing) else None
 
 
 def is_sum(each: Carried, loop: Loop) -> bool:

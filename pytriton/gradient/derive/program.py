@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from pytriton.frozen import replace
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
@@ -46,6 +46,19 @@ def live(body: Iterable[Statement], after: Iterable[Symbol] = ()) -> Body:
     return _live(tuple(body), set(after))[0]
 
 
+@record
+class Unread:
+    """Proof that a store fills scratch that nothing reads afterwards."""
+
+    store: typed.Store
+
+
+def unread(store: typed.Store, needed: set[Symbol]) -> Unread | None:
+    """Proof that only a store still needs its pointer into scratch; ``needed``: variables that are read later."""
+    scratch = any(symbol.noalias and not symbol.parameter for symbol in names(store.pointer) - needed)
+    return Unread(store) if scratch else None
+
+
 def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
     kept: list[Statement] = []
     for statement in reversed(body):
@@ -58,8 +71,8 @@ def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
                 if symbol not in needed:
                     continue
                 needed = needed | _reads(statement)  # and its declaration is needed still
-            case typed.Store(pointer=pointer):
-                if any(symbol.noalias and not symbol.parameter for symbol in names(pointer) - needed):
+            case typed.Store():
+                if unread(statement, needed) is not None:
                     continue
                 needed = needed | _reads(statement)
             case typed.Evaluate():

@@ -23,7 +23,7 @@ from pytriton.gradient.derive.active import every, is_floating
 from pytriton.gradient.derive.again import Again, Level
 from pytriton.gradient.derive.backward_passes import Way
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
-from pytriton.gradient.derive.loops import is_sum
+from pytriton.gradient.derive.loops import OnlyAdds, only_adds
 from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled
 from pytriton.gradient.derive.states import Checkpoints, Kept, States
 from pytriton.lang.tree.typed import (
@@ -221,9 +221,15 @@ class Reversed(Again):
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
         walked = [each for each in loop.carried if self._flows(each, reached)]
-        if any(not is_sum(each, loop) for each in walked):
+        proof = only_adds(loop, walked)
+        if proof is None:
             self._reverse_states(loop, walked)
-            return
+        else:
+            self._reverse_sums(proof)
+
+    def _reverse_sums(self, proof: OnlyAdds) -> None:
+        """A loop that runs forward again: the same flows into its sums in all iterations."""
+        loop = proof.loop
         flowing: dict[Symbol, Expr] = {}
         for each in loop.carried:
             adjoint = self._adjoints.pop(each.after, None)
@@ -251,7 +257,7 @@ class Reversed(Again):
                 back(each.before, Cotangent(into, shape_of(each.before.type)), self)
 
     def _flows(self, each: Carried, reached: set[Symbol]) -> bool:
-        return self.flow.active(_named(each)) and not reached.isdisjoint((each.inside, each.after))
+        return self.flow.active(each.name) and not reached.isdisjoint((each.inside, each.after))
 
     def _reached(self, loop: Loop) -> set[Symbol]:
         """The variables of a loop that something flows into in one of its iterations. Into others 0 would flow, and
@@ -306,7 +312,7 @@ class Reversed(Again):
             self.contribute(each.last, Cotangent(f.named(variable), shape_of(variable.type)))
         self._block(loop.body)
         for each in loop.carried:
-            if each not in flowing and self.flow.active(_named(each)):  # nothing may be lost
+            if each not in flowing and self.flow.active(each.name):  # nothing may be lost
                 self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
         self.level.about, ends = about, list[tuple[Symbol, Expr]]()
         own = set(flowing.values())
@@ -427,10 +433,6 @@ def _floats(expr: Expr) -> set[Symbol]:
     if isinstance(expr, Name):
         return {expr.symbol}
     return set().union(*map(_floats, children(expr)))
-
-
-def _named(each: Carried) -> Name:
-    return Name(each.inside.span, each.inside.type, each.inside)
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:

@@ -5,9 +5,9 @@ programs, which one program can add up: a loop around all that depends on the pr
 before the loop, and its gradient is stored after it, as that of any variable from before a loop.
 
 Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis
-that is free now. That turns the backward of a product into two products. The forward's loop is gone from the
-graph then; what it carries otherwise than by adding (its sums) has no value there, and ``assemble.py`` refuses a
-text that would read it.
+that is free now. That turns the backward of a product into two products. It takes a proof that the iterations only
+add to what the loop carries (``loops.only_adds``). The forward's loop is gone from the graph then; its sums, and
+what it leaves, have no value there, and ``assemble.py`` refuses a text that would read them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pytriton.frozen import replace
 from pytriton.gradient.derive.active import every, expressions_of
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, defined_in, rewritten
-from pytriton.gradient.derive.loops import Growth, in_iteration, loops_of
+from pytriton.gradient.derive.loops import Growth, OnlyAdds, in_iteration
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -59,8 +59,10 @@ class Turned:
     loads: dict[Load, Load] = field(default_factory=dict)
 
 
-def turned(items: list[Item], axis: int, loop: int | None, summed: Collection[Load], where: Span) -> Turned:
-    """The graph with a loop over the programs along an axis; ``loop``: the number of a loop that becomes programs;
+def turned(
+    items: list[Item], axis: int, sums: OnlyAdds | None, summed: Collection[Load], where: Span
+) -> Turned:
+    """The graph with a loop over the programs along an axis; ``sums``: the loop whose iterations become programs;
     ``summed``: loads that all these programs share.
     """
     place = replace(where, end=where.start)
@@ -68,7 +70,6 @@ def turned(items: list[Item], axis: int, loop: int | None, summed: Collection[Lo
     program = named.symbol if named is not None else Symbol(f"program_{axis}", INT, place)
     count = Symbol(f"grid_{axis}", INT, place, True)
     result = Turned([], program, Symbol("part", INT, place), count)
-    chosen = None if loop is None else loops_of(items)[loop]
 
     def once(expr: Expr) -> Expr:
         for function, symbol in (("program_id", program), ("num_programs", count)):
@@ -81,17 +82,16 @@ def turned(items: list[Item], axis: int, loop: int | None, summed: Collection[Lo
 
     straight: list[Item] = []
     for item in items:
-        if item is chosen:
-            assert isinstance(item, Loop)
-            straight += _without_loop(item, axis, straight, result, once)
+        if sums is not None and item is sums.loop:
+            straight += _without_loop(sums, axis, straight, result, once)
         elif item is not named:
             straight.append(rewritten(item, once))
     shared = [new for new, old in result.loads.items() if old in summed]
     _, depending = _divided(straight, program)
     straight = [part for item in straight for part in (_split(item, shared) if item in depending else [item])]
     outside, inside = _divided(straight, program)
-    walk = _products(result, outside, inside, place) if loop is not None else None
-    result.items = [*outside, walk or _walk(result, inside, axis, loop is None, place)]
+    walk = _products(result, outside, inside, place) if sums is not None else None
+    result.items = [*outside, walk or _walk(result, inside, axis, sums is None, place)]
     return result
 
 
@@ -167,9 +167,10 @@ def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
 
 
 def _without_loop(
-    loop: Loop, axis: int, before: Sequence[Item], result: Turned, change: Callable[[Expr], Expr]
+    sums: OnlyAdds, axis: int, before: Sequence[Item], result: Turned, change: Callable[[Expr], Expr]
 ) -> list[Item]:
     """The body of a loop in iteration ``step``, which is the id of the backward's program along the axis."""
+    loop = sums.loop
     where = replace(loop.statement.span, end=loop.statement.span.start)
     step = Symbol("step", INT, where)
     number = Call(where, INT, "program_id", (Literal(where, INT, axis),))
@@ -182,6 +183,8 @@ def _without_loop(
         value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
         if value is None:
             result.unknown.append(each.inside)
+        if each.last is not each.inside:  # an iteration does not know what the last one leaves
+            result.unknown.append(each.after)
         starts.append(rewritten(Define(each.inside, value, Remark(where)), change))
     body = [rewritten(each, change) for each in loop.body]
     ends = [

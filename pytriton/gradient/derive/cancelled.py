@@ -1,0 +1,341 @@
+"""Extremes that cancel out: the largest element of a row, subtracted so that nothing overflows.
+
+Nothing flows through such an extreme. ``_Shift`` adds a d of its own to each element of the extreme in each
+iteration, and follows what becomes ``value + a * d``, and what ``value * exp(m * d)``, with the axis of the value
+for each axis of d. What mixes two elements of d, as a reduction over such an axis or the difference of an extreme
+and its transpose, is not known. Nor is what a loop carries from one iteration to the next, if that has another d.
+Where no output changes, the derivative by the extreme is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+from pytriton.frozen import record
+from pytriton.gradient.derive.active import Cancelled, Flow, expressions_of, is_floating
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Expand,
+    Expr,
+    Literal,
+    Name,
+    Permute,
+    Reduce,
+    Reshape,
+    Select,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
+from pytriton.lang.tree.walk import children, has_memory, same, walk
+
+
+def flow_of(
+    items: list[Item],
+    parameters: Iterable[Symbol],
+    inputs: Collection[Symbol],
+    outputs: Collection[Symbol],
+) -> Flow:
+    """The flow of a graph, in which nothing flows through extremes that cancel out of the outputs."""
+    parameters = list(parameters)
+    flow = Flow(items, parameters, inputs)
+    proofs = list(cancelled(items, flow, outputs))
+    return Flow(items, parameters, inputs, proofs) if proofs else flow
+
+
+def cancelled(items: Sequence[Item], flow: Flow, outputs: Collection[Symbol]) -> Iterator[Cancelled]:
+    """The largest and least elements that no output depends on."""
+    for extremes, loop in _groups(items):
+        if outputs and any(map(flow.active, extremes)):
+            proof = cancels(extremes, loop, items, flow, outputs)
+            if proof is not None:
+                yield proof
+
+
+def cancels(
+    extremes: Sequence[Reduce],
+    loop: Loop | None,
+    items: Iterable[Item],
+    flow: Flow,
+    outputs: Collection[Symbol],
+) -> Cancelled | None:
+    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No
+    value goes through memory: what is written and read is refused before (forward.py).
+    """
+    shift = _Shift(extremes, loop)
+    shift.follow(items)
+    writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
+    fixed = all(shift.written.get(write) == _FIXED for write in writes)
+    return Cancelled(tuple(extremes)) if fixed else None
+
+
+def _groups(items: Iterable[Item]) -> list[tuple[list[Reduce], Loop | None]]:
+    """Extremes that are the same value: alike, in one iteration, and computed from variables alone."""
+    groups: list[tuple[list[Reduce], Loop | None]] = []
+    places: dict[Reduce, set[Loop | None]] = {}
+    for expr, loop in _placed(items, None):
+        for node in walk(expr):
+            if isinstance(node, Reduce) and node.operator in ("max", "min"):
+                places.setdefault(node, set()).add(loop)
+    for node, loops in places.items():
+        if len(loops) > 1:  # evaluated in several blocks
+            continue
+        (loop,) = loops
+        for alike, where in groups:
+            if where is loop and not has_memory(node) and same(node, alike[0]):
+                alike.append(node)
+                break
+        else:
+            groups.append(([node], loop))
+    return groups
+
+
+def _placed(items: Iterable[Item], loop: Loop | None) -> Iterator[tuple[Expr, Loop | None]]:
+    """Every outermost expression, and the innermost loop that evaluates it."""
+    for item in items:
+        match item:
+            case Loop():
+                yield from ((each.before, loop) for each in item.carried)
+                if item.condition is not None:
+                    yield item.condition, item
+                yield from _placed(item.body, item)
+            case Branch():
+                yield from ((expr, loop) for expr in expressions_of(item))
+                yield from _placed((*item.then, *item.otherwise), loop)
+            case _:
+                yield from ((expr, loop) for expr in expressions_of(item))
+
+
+# ---------------------------------------------------------------- how values grow with d
+
+
+@record
+class _Growth:
+    """``+``: value + by * d; ``*``: value * exp(by * d). ``0``: zero, which grows like any product; ``inf``:
+    infinite, which grows like any sum. ``axes``: that of the value for each axis of d.
+    """
+
+    kind: str
+    by: float = 0.0
+    axes: tuple[int, ...] = ()
+
+
+_FIXED: Final = _Growth("+")
+_ZERO: Final = _Growth("0")
+_INFINITE: Final = _Growth("inf")
+_STILL: Final = (_FIXED, _ZERO, _INFINITE)
+_LN2: Final = 0.6931471805599453
+
+
+class _Shift:
+    """What becomes of values if d is added to some extremes; None where that is not known. ``loop``: the innermost
+    that evaluates them; each iteration has another d.
+    """
+
+    def __init__(self, shifted: Collection[Expr], loop: Loop | None) -> None:
+        self.shifted = shifted
+        # 1.442695 is 1 / ln 2: to as many digits as the type has
+        self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6
+        self.written: dict[Write, _Growth | None] = {}
+        self._loop = loop
+        self._grown: dict[Symbol, _Growth | None] = {}
+
+    def follow(self, items: Iterable[Item]) -> bool:
+        """Go through the statements; whether d is added in one of them."""
+        evaluated = False
+        for item in items:
+            match item:
+                case Define(symbol=symbol, value=value):
+                    self._grown[symbol] = None if value is None else self.of(value)
+                case Write(pointer=pointer, value=value, mask=mask):
+                    fixed = self.of(pointer) == _FIXED and (mask is None or self.of(mask) == _FIXED)
+                    grown = self.of(value)
+                    self.written[item] = (_FIXED if grown in _STILL else grown) if fixed else None
+                case Loop():
+                    evaluated |= self._follow_loop(item)
+                case Branch():
+                    evaluated |= self.follow(item.then) | self.follow(item.otherwise)
+                    for merge in item.merges:
+                        arms = (self._grown.get(each, _FIXED) for each in (merge.yes, merge.no))
+                        joined = _joined(*arms) if self.of(item.condition) == _FIXED else None
+                        self._grown[merge.after] = joined
+        return evaluated
+
+    def _follow_loop(self, loop: Loop) -> bool:
+        """Whether each iteration has a d of its own. Then what is carried must not change."""
+        inside = {each.inside: self.of(each.before) for each in loop.carried}
+        while True:
+            self._grown.update(inside)
+            own = self.follow(loop.body) or loop is self._loop
+            fixed = loop.condition is None or self.of(loop.condition) == _FIXED
+            ends: dict[Symbol, _Growth | None] = {}
+            for each in loop.carried:
+                joined = _joined(inside[each.inside], self._grown.get(each.last, _FIXED))
+                ends[each.inside] = joined if fixed and (not own or joined in _STILL) else None
+            if ends == inside:
+                break
+            inside = ends  # each becomes less known
+        self._grown.update({each.after: inside[each.inside] for each in loop.carried})
+        return own
+
+    def of(self, expr: Expr) -> _Growth | None:
+        """How an expression grows."""
+        grown = self._of(expr)
+        if grown is None or grown in _STILL:
+            return grown
+        by = float(f"{grown.by:.{self._digits}g}")
+        return _Growth(grown.kind, by, grown.axes) if by else _FIXED
+
+    def _of(self, expr: Expr) -> _Growth | None:
+        if expr in self.shifted:
+            return _Growth("+", 1.0, tuple(_long_axes(expr)))
+        match expr:
+            case Name(symbol=symbol):
+                return self._grown.get(symbol, _FIXED)
+            case Literal(value=value) if is_floating(expr.type):
+                return _ZERO if value == 0 else _INFINITE if math.isinf(value) else _FIXED
+            case Unary(operator="-", operand=operand):
+                grown = self.of(operand)
+                negative = grown is not None and grown.kind == "+"
+                return _Growth("+", -grown.by, grown.axes) if grown and negative else grown
+            case Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
+                return self._binary(operator, left, right, shape_of(expr.type))
+            case Select(condition=condition, yes=yes, no=no):
+                if self.of(condition) != _FIXED:
+                    return None
+                shape = shape_of(expr.type)
+                return _joined(*(_broadcast(self.of(arm), shape_of(arm.type), shape) for arm in (yes, no)))
+            case Broadcast() | Expand() | Permute() | Reshape():
+                return _moved(self.of(expr.operand), expr)
+            case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
+                return _broadcast(self.of(operand), shape_of(operand.type), shape_of(expr.type))
+            case Cast() if constant(expr) == 0:
+                return _ZERO
+            case Reduce():
+                return _reduced(self.of(expr.operand), expr)
+            case Call(function=function, arguments=(argument,)):
+                return _called(function, self.of(argument))
+            case _:
+                return _FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
+
+    def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> _Growth | None:
+        first, second = (_broadcast(self.of(each), shape_of(each.type), shape) for each in (left, right))
+        if first is None or second is None:
+            return None
+        if operator in "+-":
+            return _sum(first, second, 1 if operator == "+" else -1)
+        if first == _ZERO or (second == _ZERO and operator == "*"):
+            return _ZERO
+        if first.kind == "+" and first != _FIXED and second == _FIXED:
+            factor = constant(right)
+            if not isinstance(factor, int | float) or not factor:
+                return None
+            return _Growth("+", first.by * factor if operator == "*" else first.by / factor, first.axes)
+        if not (_is_product(first) and _is_product(second)):
+            return None
+        return _total("*", first, second, 1 if operator == "*" else -1)
+
+
+def _long_axes(expr: Expr) -> list[int]:
+    """The axes with several elements."""
+    return [axis for axis, size in enumerate(shape_of(expr.type)) if size != 1]
+
+
+def _is_product(grown: _Growth) -> bool:
+    return grown == _FIXED or grown.kind == "*"
+
+
+def _total(kind: str, left: _Growth, right: _Growth, sign: int) -> _Growth | None:
+    """The growth of both together; None where they grow with other elements of d."""
+    if _FIXED not in (left, right) and left.axes != right.axes:
+        return None
+    by = left.by + sign * right.by
+    return _Growth(kind, by, left.axes or right.axes) if by else _FIXED
+
+
+def _sum(left: _Growth, right: _Growth, sign: int) -> _Growth | None:
+    if left.kind == right.kind == "+":
+        return _total("+", left, right, sign)
+    return _joined(left, right)
+
+
+def _joined(left: _Growth | None, right: _Growth | None) -> _Growth | None:
+    """What grows like both."""
+    if left in _STILL and right in _STILL:
+        return left if left == right else _FIXED
+    for one, other in ((left, right), (right, left)):
+        if one == other or (one == _ZERO and other is not None and other.kind == "*"):
+            return other
+        if one == _INFINITE and other is not None and other.kind == "+":
+            return other
+    return None
+
+
+def _broadcast(grown: _Growth | None, shape: tuple[int, ...], to: tuple[int, ...]) -> _Growth | None:
+    """Repeated to another shape; the last axes stay the last."""
+    if grown is None or not grown.axes or shape == to:
+        return grown
+    axes = tuple(axis + len(to) - len(shape) for axis in grown.axes)
+    kept = all(new >= 0 and to[new] == shape[old] for old, new in zip(grown.axes, axes, strict=True))
+    return _Growth(grown.kind, grown.by, axes) if kept else None
+
+
+def _moved(grown: _Growth | None, expr: Broadcast | Expand | Permute | Reshape) -> _Growth | None:
+    """The same elements at other places."""
+    if grown is None or not grown.axes:
+        return grown
+    match expr:
+        case Broadcast(operand=operand):
+            return _broadcast(grown, shape_of(operand.type), shape_of(expr.type))
+        case Expand(axes=new):
+            places = [axis for axis, added in enumerate(new) if not added]
+        case Permute(order=order):
+            places = [order.index(axis) for axis in range(len(order))]
+        case Reshape(operand=operand):
+            before, after = _long_axes(operand), _long_axes(expr)
+            shapes = shape_of(operand.type), shape_of(expr.type)
+            if [shapes[0][axis] for axis in before] != [shapes[1][axis] for axis in after]:
+                return None
+            places = list(range(len(shapes[0])))
+            for old, axis in zip(before, after, strict=True):
+                places[old] = axis
+    return _Growth(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
+
+
+def _reduced(grown: _Growth | None, expr: Reduce) -> _Growth | None:
+    """A reduction over an axis along which d changes mixes its elements."""
+    if grown is None or grown in _STILL:
+        return grown
+    if expr.axis in grown.axes:
+        return None
+    axes = tuple(axis - (axis > expr.axis) for axis in grown.axes)
+    many = shape_of(expr.operand.type)[expr.axis] if expr.operator == grown.kind == "+" else 1
+    return _Growth(grown.kind, grown.by * many, axes)
+
+
+def _called(function: str, grown: _Growth | None) -> _Growth | None:
+    if grown is None or grown in _STILL:
+        return grown and _FIXED
+    match function, grown.kind:
+        case "exp", "+":
+            kind, by = "*", grown.by
+        case "exp2", "+":
+            kind, by = "*", grown.by * _LN2
+        case "log", "*":
+            kind, by = "+", grown.by
+        case "log2", "*":
+            kind, by = "+", grown.by / _LN2
+        case "sqrt", "*":
+            kind, by = "*", grown.by / 2
+        case "rsqrt", "*":
+            kind, by = "*", -grown.by / 2
+        case _:
+            return None
+    return _Growth(kind, by, grown.axes)
