@@ -328,7 +328,7 @@ class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs or {}
         schema = schema_of(func)
-        if schema.is_mutable:
+        if schema.is_mutable and func.overloadpacket is not torch.ops.aten.set_:  # which writes no memory
             for at, argument in enumerate(schema.arguments):
                 if argument.is_write:
                     value = args[at] if at < len(args) else given.get(argument.name)

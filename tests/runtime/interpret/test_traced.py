@@ -222,7 +222,6 @@ class TestText:
     [
         ({"program": (2, 0, 0)}, "there is no program (2, 0, 0) in a grid of (2, 1, 1)"),
         ({"program": (0, -1)}, "there is no program (0, -1)"),
-        ({"program": (0, 0, 0, 0)}, "there is no program (0, 0, 0, 0)"),
         ({"grid": (0,)}, "the grid has no programs"),
     ],
 )
@@ -230,6 +229,11 @@ def test_wrong_programs(options: dict[str, Any], message: str) -> None:
     with pytest.raises(LaunchError, match="TC512") as caught:
         trace_of("void f(int n) { int i = n; }", 1, **{"grid": (2,), **options})
     assert message in str(caught.value)
+
+
+def test_a_program_has_three_coordinates() -> None:
+    with pytest.raises(LaunchError, match=r"program is \(0, 0, 0, 0\) \[TC515\]"):
+        trace_of("void f(int n) { int i = n; }", 1, grid=(2,), program=(0, 0, 0, 0))
 
 
 def after_one_program(launch: Recorded, *, trace: bool) -> list[Any]:
