@@ -39,7 +39,7 @@ UPDATES = (
     ),
     *(
         "T m = a[max]; c += exp(a - m) * b;",
-        "T m = (a * b)[max]; e = exp(e - m); c += e;",
+        "T m = (a * b)[max]; e = exp(-e - m); c += e;",
         "c = max(c, a * b);",
     ),
     *(
