@@ -5,12 +5,10 @@ text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 
 from __future__ import annotations
 
-import math
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -19,15 +17,18 @@ from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Atom, BinOp, Call, KernelFunction, Node, Simple
-from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
+from pytriton.emit.python import Atom, Call, KernelFunction, Node, Simple
+from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.checker import check, kernel_names
+from pytriton.lang.conditions import Conditions, conditions_of, instantiated
+from pytriton.lang.conditions import printed as printed_condition
 from pytriton.lang.preprocess.macros import Digits
 from pytriton.lang.preprocess.structure import misspelt
 from pytriton.lang.read import read
+from pytriton.lang.recording import Log
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.builtins import Printed
-from pytriton.lang.tree.typed import Symbol
+from pytriton.lang.tree.typed import Symbol, value_of
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.context import Traits
@@ -91,6 +92,10 @@ class Translation:
     apart: frozenset[str] = frozenset()  # the parameters declared __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
     steps: Steps = field(default_factory=Steps)  # of traced code
+    conditions: Conditions = field(default_factory=Conditions)  # the defines for which it is right
+    defines: Mapping[str, str] = field(
+        default_factory=dict
+    )  # those that are constexprs -> their names in the module
 
     def __str__(self) -> str:
         return self.text
@@ -121,15 +126,12 @@ def translate(
     source = _source(source, name, report)
     report.check()
     given = {key: _first(value) for key, value in (defines or {}).items()}
-    again = partial(translate_as, source, settings=Settings(kernel, folders, strict_literals))
-    made = again(given)
-    fixed, bounded = _specialised(made, source, given, again)
-    while fixed:
+    settings = Settings(kernel, folders, strict_literals)
+    made = translate_as(source, given, settings)
+    while fixed := _fixed(made):
         given |= fixed
-        made = again(given)
-        fixed, bounded = _specialised(made, source, given, again)
-    for parameter in bounded:
-        made = _asserting(made, parameter)
+        made = translate_as(source, given, settings)
+    made = begun_with(made, _assertions(made))
     for key in sorted(given.keys() - made.mentioned):
         near = misspelt(key, source.text, given)
         help_ = f"did you mean '{near}'?" if near else "leave it out"
@@ -138,111 +140,29 @@ def translate(
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
-MAX_NUMBER: Final = 65_535  # of a parameter that is no size, where the module is another for larger ones
-MAX_OTHERS: Final = 24  # other values of one parameter that are tried
-MIN_SIZE: Final = 16  # of tiles that are usual
-_PADDED: Final = "def widen_"
-_SIZES: Final = frozenset(1 << power for power in range(17))
-_INTEGER: Final = re.compile(r"([<>]|[=!]=)?\s*\b(0[xX][0-9a-fA-F]+|[0-9]+)(?=\s*([<>]|[=!]=))?")
-_Again = Callable[[dict[str, object]], "Translation"]
 
 
-def _specialised(
-    made: Translation, source: Source, given: dict[str, object], again: _Again
-) -> tuple[dict[str, Digits], list[str]]:
-    """The parameters for whose values the module was simplified, as numbers to print instead of their names; and
-    those that must be from 1 to ``MAX_NUMBER``.
-
-    A define stays a parameter if no ``#if`` reads it and the module is the same for other values: of the size of a
-    range, for other sizes of its kind (``tl.arange`` refuses all but powers of two); of any other number, for those
-    that the source, or another define, may compare it with.
-    """
-    bound = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
-    values = {key: value for key, value in bound.items() if value is not None and math.isfinite(value)}
-    others = {key: _others(key, value, made, _numbers(source.text, values)) for key, value in values.items()}
-    long = made.text.count("\n") > MAX_PARAMETRIC_LINES
-    fixed = {key: Digits(value) for key, value in values.items() if long or key in made.spelled}
-    near = {
-        key: [x for x in some if x != values[key]] for key, (some, _) in others.items() if key not in fixed
-    }
-    for change in _changes(near):
-        together = _alike(made, {**given, **change}, again)
-        if not together:
-            alone = [key for key in change if _alike(made, {**given, key: change[key]}, again) is False]
-            refused = together is None
-            fixed |= {key: Digits(values[key]) for key in alone or (() if refused else change)}
-    if fixed:
-        return fixed | {key: Digits(values[key]) for key in _tied(made, given, near, fixed, again)}, []
-    far = [(key, other) for key, (_, some) in others.items() for other in some]
-    return {}, sorted({key for key, other in far if _alike(made, {**given, key: other}, again) is False})
+def _fixed(made: Translation) -> dict[str, Digits]:
+    """The parameters that are printed as their numbers: those with one possible value, those with a condition that no
+    Python expression states, and all of a long module."""
+    values = {name: made.constexprs[own] for name, own in made.defines.items()}
+    if made.text.count("\n") > MAX_PARAMETRIC_LINES:
+        return {name: Digits(value) for name, value in values.items()}
+    fixed: set[str] = set()
+    for condition in made.conditions:
+        names = condition.names & values.keys()
+        if names and condition.role == "required" and (condition.determines or names != condition.names):
+            fixed |= names
+    return {name: Digits(values[name]) for name in fixed}
 
 
-def _tied(
-    made: Translation,
-    given: dict[str, object],
-    near: Mapping[str, Sequence[int | float]],
-    fixed: Mapping[str, object],
-    again: _Again,
-) -> set[str]:
-    """The parameters that have to change with a fixed one for the module to be the same: ``TN`` in ``TM <= TN``."""
-    tied: set[str] = set()
-    if fixed.keys() < near.keys():
-        for change in _changes(near):
-            if not fixed.keys().isdisjoint(change) and _alike(made, {**given, **change}, again):
-                rest = {key: {**given, **change, key: given[key]} for key in change if key not in fixed}
-                tied |= {key for key, changed in rest.items() if not _alike(made, changed, again)}
-    return tied
-
-
-def _changes(near: Mapping[str, Sequence[int | float]]) -> Iterator[dict[str, int | float]]:
-    """A change of each parameter alone, and changes of all of them in which each takes each of its values: once all
-    of them equal, where they can be, then as different as they can be."""
-    yield from ({key: some[0]} for key, some in near.items() if some)
-    common = set.intersection(*map(set, near.values())) if near else set()
-    if len(near) > 1 and common:
-        yield dict.fromkeys(near, min(common))
-    for row in range(max(map(len, near.values()), default=0)):
-        yield {key: some[(row + at) % len(some)] for at, (key, some) in enumerate(near.items()) if some}
-
-
-def _numbers(text: str, values: Mapping[str, int | float]) -> dict[int, bool]:
-    """The integers of a source and its defines; whether they stand beside a comparison."""
-    numbers = {value: False for value in values.values() if isinstance(value, int)}
-    for before, digits, after in _INTEGER.findall(text):
-        number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)
-        numbers[number] = numbers.get(number, False) or bool(before or after)
-    return numbers
-
-
-def _others(
-    name: str, value: int | float, made: Translation, numbers: Mapping[int, bool]
-) -> tuple[Sequence[int | float], Sequence[int]]:
-    """Other values of a parameter: those of its kind, and numbers of another sign or size."""
-    if isinstance(value, float):
-        return (0.0, -value, 1.5 * value + 1, 1e-30, 1e30), ()
-    if f"next_power_of_2({name})" in made.text:
-        return (48, 96, 768), ()
-    if f"tl.arange(0, {name})" in made.text:
-        compared = [number for number, compared in numbers.items() if compared or number >= MIN_SIZE]
-        near = {1 << number.bit_length() >> step for number in compared if number > 0 for step in range(3)}
-        return sorted({16, 64, 256} | near & _SIZES), ()
-    near = {number + step for number in numbers for step in (-1, 0, 1)} | {2 * value, 7 * value, MAX_NUMBER}
-    if not 0 < value <= MAX_NUMBER:
-        return [0, -value, *sorted(near)[:MAX_OTHERS]], ()
-    if not numbers.get(1):  # a factor of 1 is left out, which is the same number
-        near.discard(1)
-    return [other for other in sorted(near) if 0 < other <= MAX_NUMBER][-MAX_OTHERS:], (
-        0,
-        -value,
-        (1 << 31) - 1,
-    )
-
-
-def _asserting(made: Translation, name: str) -> Translation:
-    """The module with assertions that a parameter is from 1 to ``MAX_NUMBER``."""
-    parameter = Atom(name if name in made.constexprs else f"{name}_")
-    bounds = BinOp(">", parameter, Atom("0")), BinOp("<=", parameter, Atom(str(MAX_NUMBER)))
-    return begun_with(made, [("", Call("tl.static_assert", (bound,))) for bound in bounds])
+def _assertions(made: Translation) -> Iterator[tuple[str, Node]]:
+    """The conditions that Triton does not check by itself, as statements of the module."""
+    required = [condition for condition in made.conditions if condition.role == "required"]
+    required = [condition for condition in required if condition.names <= made.defines.keys()]
+    for _, bounds in groupby(required, lambda condition: condition.comparison.left):
+        text = " and ".join(printed_condition(bound.comparison, made.defines) for bound in bounds)
+        yield "", Call("tl.static_assert", (Atom(text), Atom(f'"translated for {text}"')))
 
 
 def begun_with(made: Translation, statements: Iterable[tuple[str, Node]]) -> Translation:
@@ -253,16 +173,6 @@ def begun_with(made: Translation, statements: Iterable[tuple[str, Node]]) -> Tra
     tree = made.tree._replace(body=(*lines, *made.tree.body))
     text, origins = printed(tree)
     return replace(made, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
-
-
-def _alike(made: Translation, given: dict[str, object], again: _Again) -> bool | None:
-    """Whether other values give the same module; None if the source refuses them, unless by an assertion, or if
-    ``tl.dot`` does: a product of their sizes would have to be padded."""
-    try:
-        other = again(given).text
-        return None if _PADDED in other and _PADDED not in made.text else other == made.text
-    except CompileError as error:
-        return None if all(found.code != "TC316" for found in error.diagnostics) else False
 
 
 def translate_as(
@@ -285,7 +195,8 @@ def _translated(
     report = Report()
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}
-    front = read(text, single, report, settings.include_dirs)
+    log = Log()
+    front = read(text, single, report, settings.include_dirs, log)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
     provenance = Provenance(checked)
@@ -301,7 +212,7 @@ def _translated(
         lowered = inspecting if is_inspector else executor(lowered, inspected.inspected)
         sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
     module = emit(lowered, Provenance(lowered), settings, sites)
-    return Translation(
+    translation = Translation(
         text=module.text,
         tree=module.tree,
         kernel=checked.name,
@@ -309,6 +220,7 @@ def _translated(
         kernels=kernel_names(front.tree),
         parameters=tuple(_parameter(symbol, module, provenance.writes) for symbol in checked.parameters),
         constexprs=MappingProxyType(dict(module.constexprs)),
+        defines=MappingProxyType(dict(module.defines)),
         reads=provenance.reads,
         writes=provenance.writes,
         warnings=tuple(report.warnings),
@@ -323,7 +235,10 @@ def _translated(
         prints=module.prints,
         steps=steps,
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
+        conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
     )
+    plain: Translation = instantiated(translation, front.given_numbers())
+    return plain
 
 
 def _source(source: str | bytes | os.PathLike[str] | Source, name: str | None, report: Report) -> Source:
@@ -357,8 +272,8 @@ def _parameter(symbol: Symbol, module: Module, writes: Sequence[str]) -> Paramet
         identifier=module.identifiers[symbol],
         type=symbol.type,
         declaration=symbol.declaration,
-        multiple_of=int(symbol.multiple_of),
-        aligned=int(symbol.aligned),
+        multiple_of=value_of(symbol.multiple_of),
+        aligned=value_of(symbol.aligned),
         retune=symbol.retune,
         buffer=symbol.buffer,
         written=symbol.name in writes,

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.frozen import record, replace
+from pytriton.lang.recording import compare, is_finite, pinned
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, convert, round_to, scalar_of, wrap
 from pytriton.lang.tree.typed import Expr
@@ -159,7 +160,7 @@ def _literal(operand: Expr, value: Value) -> Expr:
 
 
 def _alike(left: float, right: float) -> bool:
-    return left == right or (math.isnan(left) and math.isnan(right))
+    return left == right or (left != left and right != right)  # both are NaN
 
 
 def computed(expr: typed.Binary, first: Value, second: Value) -> int | float | None:
@@ -203,9 +204,17 @@ _PYTHON: Final[Mapping[str, Callable[[Any, Any], int | float]]] = {
 
 def unspelled(value: int | float | None, element: ElementType) -> bool:
     """Whether Triton makes something else of a number: 0.0 of -0.0, and a double of a float below 2^-126."""
-    if not isinstance(value, float):
+    if not isinstance(value, float) or _is_normal(value):
         return False
-    return _negative_zero(value) or (element == FLOAT and 0 < abs(value) < 2.0**-126)
+    return _negative_zero(value) if value == 0 else element == FLOAT and not math.isnan(pinned(value))
+
+
+_LEAST_NORMAL: Final = 2.0**-126  # of float
+
+
+def _is_normal(value: int | float) -> bool:
+    """Whether a number is neither zero nor NaN, nor too small for a normal float."""
+    return value >= _LEAST_NORMAL or value <= -_LEAST_NORMAL
 
 
 def converts_otherwise(value: Value, element: ElementType) -> bool:
@@ -221,7 +230,7 @@ def converts_otherwise(value: Value, element: ElementType) -> bool:
 
 
 def _negative_zero(value: float) -> bool:
-    return value == 0 and math.copysign(1, value) < 0
+    return value == 0 and math.copysign(1, pinned(value)) < 0
 
 
 def held(value: Value, narrow: Expr, number: Expr) -> bool:
@@ -281,7 +290,11 @@ def is_one(expr: Expr) -> bool:
     """Whether an operand is an integer define that is 1 here."""
     while isinstance(expr, typed.Cast):
         expr = expr.operand
-    return isinstance(expr, typed.Constexpr) and isinstance(expr.value, int) and expr.value == 1
+    return (
+        isinstance(expr, typed.Constexpr)
+        and isinstance(expr.value, int)
+        and compare(expr.value, "==", 1, optional=False)
+    )
 
 
 def is_float32(expr: Expr) -> bool:
@@ -289,7 +302,9 @@ def is_float32(expr: Expr) -> bool:
     value = expr.value if isinstance(expr, typed.Constexpr) else constant(expr)
     if value is None:
         return False
-    return value == 0 or not math.isfinite(value) or 2.0**-126 <= abs(value) < 2.0**128
+    if _is_normal(value):
+        return -(2.0**128) < value < 2.0**128 or not is_finite(value)
+    return value == 0 or math.isnan(pinned(value))
 
 
 def byte_count(element: ElementType) -> int:
@@ -304,6 +319,7 @@ def number(value: int | float, element: ScalarType) -> Node:
         return Atom(str(int(value)))
     if isinstance(value, int):
         value = round_to(value, element)
+    value = pinned(value)
     if math.isnan(value):
         return Call("float", (Atom('"nan"'),))
     if math.isinf(value):

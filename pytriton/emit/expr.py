@@ -41,6 +41,7 @@ from pytriton.emit.element_types import (
 from pytriton.emit.names import Context
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.frozen import replace
+from pytriton.lang.recording import compare, pinned
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import COMPARISONS, constant, integer, min_depth, scalar_of, wrap
 from pytriton.lang.tree.typed import Expr, Size
@@ -84,7 +85,7 @@ def size_node(size: int, context: Context) -> Node:
     """One size, in the names that gave it."""
     if isinstance(size, Size) and size.expr is not None:
         return node_of(size.expr, context)
-    return Atom(int.__repr__(size))
+    return Atom(str(pinned(size)))
 
 
 # ---------------------------------------------------------------- leaves
@@ -100,10 +101,11 @@ def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
     element = scalar_of(expr.type)
     assert element is not None
     value = constant(expr)
-    if value is not None and unspelled(value, element):
+    if value is not None and unspelled(expr.value, element):
         return bare(value, element)
     name = context.names.constexpr(expr.name, expr.value)
-    return Value(Atom(name), element, False, True, expr.value, expr.value >= 0)
+    natural = compare(expr.value, ">=", 0, optional=False)
+    return Value(Atom(name), element, False, True, expr.value, natural)
 
 
 def _name(expr: typed.Name, context: Context) -> Value:
@@ -225,7 +227,7 @@ def dot(expr: typed.Dot, context: Context) -> Value:
         operands = (_batch_first(left, expr.left, context), _batch_first(right, expr.right, context))
         return Value(_batch_last(Call("tl.dot", operands, keywords), shape_of(expr.type), context), element)
     depth = shape_of(expr.left.type)[1]
-    while depth < min_depth(common):
+    while compare(depth, "<", min_depth(common), enforced=False):
         context.helpers.add("widen")
         left, right = Call("widen_lhs", (left,)), Call("widen_rhs", (right,))
         depth *= 2

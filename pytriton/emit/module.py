@@ -35,6 +35,7 @@ class Module:
     tree: KernelFunction
     identifiers: Mapping[Symbol, str]
     constexprs: Mapping[str, int | float]
+    defines: Mapping[str, str]  # the defines of these -> their identifiers
     lines: Mapping[int, int]
     table: str | None = None  # of checked code: the parameter after those of the user
     prints: tuple[Printed, ...] = ()
@@ -75,7 +76,7 @@ def emit(
     text, lines = printed(tree)
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     prints = tuple(statements.context.prints)
-    return Module(text, tree, identifiers, names.constexprs, lines, names.table, prints)
+    return Module(text, tree, identifiers, names.constexprs, names.defines, lines, names.table, prints)
 
 
 def _parameters(kernel: KernelDef, names: Names) -> Iterator[FunctionParameter]:
@@ -109,7 +110,7 @@ def _note(symbol: Symbol) -> str:
     if isinstance(symbol.type, PointerType):
         notes.append(str(symbol.type))
     if symbol.multiple_of > 1:
-        notes.append(f"multiple of {symbol.multiple_of:d}")
+        notes.append(f"multiple of {symbol.multiple_of}")
     if symbol.buffer:
         notes.append(f"a buffer of {symbol.buffer} bytes")
     return ", ".join(notes)

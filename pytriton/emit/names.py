@@ -57,6 +57,7 @@ class Names:
         self.weak: set[Symbol] = set()  # may be a bare number when the kernel runs
         self.natural: set[Symbol] = set()  # is at least 0: a range, or the variable of a loop over one
         self.constexprs: dict[str, int | float] = {}
+        self.defines: dict[str, str] = {}  # those that are constexprs -> their identifiers
         self._names: dict[Symbol, str] = {}
         self._open: set[str] = set()
         self._closed: dict[str, object] = {}
@@ -80,6 +81,7 @@ class Names:
 
     def constexpr(self, name: str, value: int | float) -> str:
         """The identifier of a define that is used as a value."""
+        self.defines[name] = self._defines[name]
         self.constexprs.setdefault(self._defines[name], value)
         return self._defines[name]
 

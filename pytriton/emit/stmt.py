@@ -211,7 +211,7 @@ class Statements:
     def _range(self, statement: typed.RangeLoop) -> None:
         self._settle(statement.body)
         bounds = [statement.start, statement.stop, statement.step]
-        if constant(statement.step) == 1 and isinstance(statement.step, typed.Literal):
+        if isinstance(statement.step, typed.Literal) and constant(statement.step) == 1:
             bounds.pop()
             if isinstance(statement.start, typed.Literal) and constant(statement.start) == 0:
                 bounds.pop(0)

@@ -24,13 +24,13 @@ from pytriton.emit.python import (
     Simple,
     Statement,
 )
-from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
 from pytriton.fold.polish import names_assigned, names_read, polished
+from pytriton.fold.separations import Separations
 from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 from pytriton.fold.walk import mapped
@@ -95,7 +95,7 @@ def fold(
     known = Variants(variants, text)
     kernels = _kernels(known)
     padding = Padding([kernel for kernel, _ in kernels])
-    conditions = Conditions(text, known, padding.sizes)
+    conditions = Separations(text, known, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
     merged = polished(unified(merger.merged(bodies, known.all), known), text, known)

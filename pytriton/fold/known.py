@@ -26,9 +26,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
-from pytriton.fold.conditions import MIN_INNER, Conditions, negated
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.partial import next_power_of_2, value_of
+from pytriton.fold.separations import MIN_INNER, Separations, negated
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, rewritten, statements, walk
@@ -63,7 +63,7 @@ class Known:
     def __init__(
         self,
         variants: Variants,
-        conditions: Conditions,
+        conditions: Separations,
         padded: Mapping[str, str],
         body: Sequence[Statement],
         exact: Collection[str],

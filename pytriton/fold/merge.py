@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
-from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version
+from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set
 from pytriton.fold.walk import children, form, rebuilt, walk
 from pytriton.frozen import replace
@@ -105,7 +105,7 @@ class _Item(NamedTuple):
 class Merger:
     """Merges bodies of one kernel."""
 
-    def __init__(self, joiner: Joiner, conditions: Conditions, reads: Mapping[str, Set]) -> None:
+    def __init__(self, joiner: Joiner, conditions: Separations, reads: Mapping[str, Set]) -> None:
         """``reads``: for each name the variants that read it."""
         self._joiner = joiner
         self._conditions = conditions

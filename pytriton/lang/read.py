@@ -14,10 +14,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytriton.errors import Diagnostic, Report
+from pytriton.frozen import replace
+from pytriton.lang.conditions import satisfied, spelling
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.parser import parse
-from pytriton.lang.preprocess.directives import Preprocessed, preprocess, preprocess_given
+from pytriton.lang.preprocess.directives import Preprocessed, preprocess_given
 from pytriton.lang.preprocess.macros import Macro, given_macros
+from pytriton.lang.recording import Comparison, Entry, Log
 from pytriton.source import Source
 
 MAX_NAME: Final = 4_096  # of a file, in characters
@@ -28,20 +31,27 @@ MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 class Front(NamedTuple):
     """A source as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the defines
-    whose digits it depends on."""
+    whose digits it depends on; ``names``: what the source mentions; ``given``: the defines as they were read."""
 
     tree: syntax.File
     mentioned: frozenset[str]
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
     spelled: frozenset[str]
+    names: frozenset[str]
+    given: Mapping[str, Macro]
+
+    def given_numbers(self) -> dict[str, int | float]:
+        """The values of the defines that are numbers, without a record."""
+        return {name: macro.value for name, macro in self.given.items() if macro.value is not None}
 
 
 class _Entry(NamedTuple):
-    """``spelled``: the digits that it depends on, by the name of the define."""
+    """``spelled``: the digits that it depends on, by define; ``compared``: the comparisons of numbers."""
 
     front: Front
     spelled: dict[str, str]
+    compared: Mapping[Comparison, Entry]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -53,8 +63,10 @@ def read(
     defines: Mapping[str, object],
     report: Report,
     include_dirs: Sequence[str | os.PathLike[str]] = (),
+    log: Log | None = None,
 ) -> Front:
-    """Preprocess and parse; raises a ``CompileError`` through ``report``."""
+    """Preprocess and parse; raises a ``CompileError`` through ``report``. ``log`` gets what depends on numbers."""
+    log = Log() if log is None else log
     if _FILE_NAME.fullmatch(source.text) or _names_file(source.text):
         help_ = f"give pathlib.Path({source.text!r})"
         message = "this is the name of a file, not kernel source"
@@ -62,25 +74,32 @@ def read(
             message = "this looks like the name of a file, not kernel source, and there is no such file"
             help_ += f"; relative names start at '{os.getcwd()}'"
         report.fatal("TC012", message, source, help=help_)
-    if include_dirs:  # what they hold may change
-        preprocessed = preprocess(source, defines, report, include_dirs=include_dirs)
-        report.check()
-        return _front(preprocessed, parse(preprocessed.tokens, report))
     given = given_macros(defines, source, report)
+    values = {name: macro.value for name, macro in given.items() if macro.value is not None}
+    numbers = {name: log.number(name, value) for name, value in values.items()}
     key = _key(source, given)
-    known = [] if report.errors else _entries.get(key, [])
-    for entry in known:
-        if all(_spelling(given[name]) == digits for name, digits in entry.spelled.items()):
+    cached = [] if report.errors or include_dirs else _entries.get(key, [])  # what is included may change
+    for entry in cached:
+        spelled = all(spelling(given[name]) == digits for name, digits in entry.spelled.items())
+        if spelled and satisfied(entry.compared, values):
             report.warnings += entry.warnings
-            numbers = {name: macro.value for name, macro in given.items() if macro.value is not None}
-            return entry.front._replace(numbers=numbers)
+            log.replay(entry.compared)
+            return entry.front._replace(numbers=numbers, given=given)
     already = len(report.warnings)
-    preprocessed = preprocess_given(source, given, report, wrong=defines.keys() - given.keys())
-    report.check()
-    front = _front(preprocessed, parse(preprocessed.tokens, report))
-    if len(preprocessed.tokens) <= MAX_TOKENS:
-        spelled = {name: _spelling(given[name]) for name in front.spelled}
-        _keep(key, _Entry(front, spelled, tuple(report.warnings[already:])), known)
+    own = Log()
+    recorded = {name: replace(given[name], value=own.number(name, value)) for name, value in values.items()}
+    wrong = defines.keys() - given.keys()
+    try:
+        preprocessed = preprocess_given(source, {**given, **recorded}, report, include_dirs, wrong)
+        report.check()
+        front = _front(preprocessed, parse(preprocessed.tokens, report))
+        front = front._replace(numbers=numbers, given=given)
+    finally:
+        log.replay(own.entries)
+    if not include_dirs and len(preprocessed.tokens) <= MAX_TOKENS:
+        spelled_digits = {name: spelling(given[name]) for name in front.spelled}
+        kept = front._replace(numbers={}, given={})
+        _keep(key, _Entry(kept, spelled_digits, own.entries, tuple(report.warnings[already:])), cached)
     return front
 
 
@@ -102,7 +121,8 @@ def _names_file(text: str) -> bool:
 
 def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
     spelled = frozenset(preprocessed.spelled) | tree.spelled
-    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers, spelled)
+    macros, numbers = preprocessed.macros, preprocessed.numbers
+    return Front(tree, preprocessed.mentioned, macros, numbers, spelled, preprocessed.names, {})
 
 
 def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
@@ -114,10 +134,7 @@ def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
 
 def _key(source: Source, given: Mapping[str, Macro]) -> tuple[Any, ...]:
     """What the tokens of a source depend on, other than the digits of numbers."""
-    texts = ((name, None if macro.value is not None else _spelling(macro)) for name, macro in given.items())
+    texts = (
+        (name, spelling(macro) if macro.value is None else type(macro.value)) for name, macro in given.items()
+    )
     return source.text, source.name, source.origin, *texts
-
-
-def _spelling(macro: Macro) -> str:
-    """A define as it was given, in the words of Triton-C."""
-    return macro.body[0].span.source.text if macro.body else ""

@@ -10,7 +10,7 @@ import pytest
 
 from pytriton.emit.python import show
 from pytriton.errors import CompileError
-from pytriton.fold.conditions import Conditions
+from pytriton.fold.separations import Separations
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Unfoldable, Variant, Variants, number
 from pytriton.pipeline import translate_as
@@ -99,14 +99,14 @@ SETS = variants(*({"N": n, **flags} for n in (4, 8) for flags in ({}, {"A": True
     ],
 )
 def test_conditions(chosen: int, line: int, want: str) -> None:
-    conditions = Conditions(TEXT, Variants(SETS), {})
+    conditions = Separations(TEXT, Variants(SETS), {})
     found = conditions.condition(chosen, 0b111111, line)
     assert found.holds & 0b111111 == chosen
     assert show(found.node) == want
 
 
 def test_any_set_of_variants_has_a_condition() -> None:
-    conditions = Conditions(TEXT, Variants(SETS), {})
+    conditions = Separations(TEXT, Variants(SETS), {})
     for chosen in range(1, 0b111111):
         assert conditions.condition(chosen, 0b111111, 0).holds & 0b111111 == chosen
 

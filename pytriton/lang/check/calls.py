@@ -28,6 +28,7 @@ from pytriton.lang.check.operators import (
 )
 from pytriton.lang.check.words import unknown_function
 from pytriton.lang.parse import syntax
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tokens import characters
 from pytriton.lang.tree import types
 from pytriton.lang.tree.builtins import (
@@ -433,7 +434,7 @@ def _atomic(name: str, node: syntax.Call, values: list[Expr], context: Context) 
         if placed is None:
             return failed(span)
         pointer = placed
-    if operation == "cas" and any(size & (size - 1) for size in shape_of(pointer.type)):
+    if operation == "cas" and not all(map(is_power_of_2, shape_of(pointer.type))):
         message = f"'{name}' on a block of type {pointer.type}, whose padding Triton could not mask off"
         return context.refuse("TC407", message, span, help="use a block whose size is a power of two")
     type_ = with_element(target, shape_of(pointer.type))

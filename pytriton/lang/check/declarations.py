@@ -14,6 +14,7 @@ from pytriton.lang.check.expressions import value_of, values_of
 from pytriton.lang.check.operators import defines_note, integer_constant
 from pytriton.lang.check.words import base_type, build_type
 from pytriton.lang.parse import syntax
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tree.convert import constant, convert, wrap
 from pytriton.lang.tree.typed import Size, Symbol
 from pytriton.lang.tree.types import ERROR, INT, TYPE_NAMES, BlockType, PointerType, ScalarType
@@ -233,7 +234,7 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
     value = integer_constant(promised, f"the argument of '{name}'", context)
     if value is None:
         return 1
-    if value < 1 or (name == "aligned" and value & (value - 1)):
+    if value < 1 or (name == "aligned" and not is_power_of_2(value)):
         wanted = "a positive power of two" if name == "aligned" else "positive"
         context.report.error("TC317", f"'{name}' must be {wanted}, not {value}", attribute.span)
         return 1

@@ -33,6 +33,7 @@ from pytriton.lang.check.words import (
 )
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import COMMENTED_OUT, divides, type_cure
+from pytriton.lang.recording import at, compare
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
     as_condition,
@@ -113,7 +114,7 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
         case syntax.Number(span=span, text=text):
             return number(text, span, context.report, strict=context.strict_literals)
         case syntax.Constexpr(span=span, id=name):
-            value = context.scope.numbers[name]
+            value = at(context.scope.numbers[name], span)
             if isinstance(value, float):  # as the literal
                 type_ = types.DOUBLE if context.strict_literals else types.FLOAT
                 return typed.Constexpr(span, type_, name, value, weak=not context.strict_literals)
@@ -655,8 +656,9 @@ def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: Context) -
     shape = broadcast_shapes(own, shape_of(value.type))
     if shape is None or (len(shape) > len(own) and own):
         return pointer
-    count = math.prod(shape) // math.prod(own)
-    if count > 1:
+    stored, reached = math.prod(shape), math.prod(own)
+    if compare(stored, ">", reached):
+        count = stored // reached
         name = node.value.id if isinstance(node.value, syntax.Name) else "x"
         axes = [", ".join([operator] * len(shape)) for operator in ("+", "max")]
         help_ = f"reduce the block first, as in '{name}[{axes[0]}]' or '{name}[{axes[1]}]'"

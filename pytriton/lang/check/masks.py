@@ -12,7 +12,15 @@ from pytriton.frozen import replace
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import as_condition, convert, to_shape
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import BlockType, broadcast_shapes, element_of, shape_of, with_element
+from pytriton.lang.tree.types import (
+    BlockType,
+    broadcast_shapes,
+    element_of,
+    is_one,
+    same_shape,
+    shape_of,
+    with_element,
+)
 from pytriton.lang.tree.walk import children, has_memory, walk, with_children
 
 
@@ -100,17 +108,18 @@ def _within(mask: Expr, shape: tuple[int, ...]) -> Expr | None:
     if missing > 0 and have:
         mask = _expanded(mask, (True,) * missing + (False,) * len(have))
     for axis, (own, wanted) in enumerate(zip(shape_of(mask.type), shape, strict=True)):
-        if own != wanted and own != 1:
-            if wanted != 1:
-                return None
-            mask = _any(mask, axis)
+        if is_one(own) or same_shape((own,), (wanted,)):
+            continue
+        if not is_one(wanted):
+            return None
+        mask = _any(mask, axis)
     return mask
 
 
 def _any(mask: Expr, axis: int) -> Expr:
     """Whether any element along an axis is wanted; the axis stays, with size 1."""
     shape = shape_of(mask.type)
-    if not shape or shape[axis] == 1:
+    if not shape or is_one(shape[axis]):
         return mask
     type_ = with_element(types.INT, shape[:axis] + shape[axis + 1 :])
     reduced = as_condition(typed.Reduce(mask.span, type_, "max", convert(mask, types.INT), axis))

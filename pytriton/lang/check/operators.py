@@ -12,6 +12,7 @@ from typing import Final
 
 from pytriton.frozen import replace
 from pytriton.lang.check.context import Context, ValueType, failed
+from pytriton.lang.recording import compare
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
     COMPARISONS,
@@ -138,7 +139,8 @@ def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
             _report_not_constant(expr, "a bound of '...'", context, help_)
             return failed(span)
     assert isinstance(start, int) and isinstance(stop, int)
-    if not 1 <= stop - start <= MAX_BLOCK_ELEMENTS:
+    count = stop - start
+    if compare(count, "<", 1, enforced=False) or compare(count, ">", MAX_BLOCK_ELEMENTS, enforced=False):
         what = "no elements" if stop <= start else "too many elements"
         alike = (
             isinstance(left, typed.Constexpr)
@@ -151,7 +153,7 @@ def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
         return failed(span)
     left, right = as_size(left), as_size(right)
     length = right if start == 0 else typed.Binary(span, types.INT, "-", right, left)
-    type_ = types.BlockType(types.INT, (typed.Size(stop - start, length),))
+    type_ = types.BlockType(types.INT, (typed.Size(count, length),))
     return typed.Range(span, type_, convert(left, types.INT), convert(right, types.INT))
 
 

@@ -17,6 +17,7 @@ from pytriton.lang.check.context import Context, Scope, ValueType
 from pytriton.lang.check.operators import as_size, integer_constant, report_size
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import OTHER_FUNCTIONS, OTHER_NAMES, TYPES
+from pytriton.lang.recording import compare
 from pytriton.lang.tokens import Integer, characters, read_floating, read_integer
 from pytriton.lang.tree.builtins import function_names
 from pytriton.lang.tree.convert import MAX_BLOCK_ELEMENTS, padded, round_to, wrap
@@ -86,8 +87,11 @@ def define_type(value: int) -> ScalarType:
 
     From 2^63 on, which no type of C holds, it is unsigned long.
     """
-    type_ = integer_type(abs(value), unsigned=False, long=False, decimal=True)
-    return type_ or (LONG if value < 0 else ULONG)
+    for type_ in (INT, LONG):
+        largest = (1 << (type_.bits - 1)) - 1
+        if -largest <= value <= largest:
+            return type_
+    return LONG if value < 0 else ULONG
 
 
 def _integer(integer: Integer, span: Span, report: Report) -> Literal:
@@ -130,7 +134,7 @@ def _block_shape(exprs: Sequence[Expr], context: Context) -> tuple[int, ...] | N
         value = integer_constant(expr, "a block size", context)
         if value is None:
             return None
-        if value < 1:
+        if compare(value, "<", 1, enforced=False):
             report_size(context, "TC306", f"a block size must be at least 1, not {value}", expr.span, expr)
             return None
         sizes.append(Size(value, as_size(expr)))
@@ -141,7 +145,7 @@ def _block_shape(exprs: Sequence[Expr], context: Context) -> tuple[int, ...] | N
         context.report.error("TC306", f"a block has 1 to 4 axes, not {len(sizes)}", span)
         return None
     count = math.prod(map(padded, sizes))
-    if count > MAX_BLOCK_ELEMENTS:
+    if compare(count, ">", MAX_BLOCK_ELEMENTS, enforced=False):
         message = f"a block of {count} elements is too large"
         help_ = f"a block has at most {MAX_BLOCK_ELEMENTS} elements"
         report_size(context, "TC306", message, span, *exprs, help=help_)

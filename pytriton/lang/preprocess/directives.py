@@ -49,7 +49,7 @@ class Preprocessed:
     """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
 
     ``numbers``: the given defines that are numbers. The tokens have only their names, and so are the same for
-    others, except for those of ``spelled``, which an ``#if``, a ``#`` or a ``##`` reads.
+    others, except for those of ``spelled``, which a ``#`` or a ``##`` reads. ``names``: what the source mentions.
     """
 
     tokens: list[Token]
@@ -57,6 +57,7 @@ class Preprocessed:
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
     spelled: frozenset[str]
+    names: frozenset[str]
 
 
 def preprocess(
@@ -98,6 +99,7 @@ def preprocess_given(
         run.macros,
         {name: macro.value for name, macro in given.items() if macro.value is not None},
         frozenset(expander.spelled),
+        frozenset(run.names | expander.used | {token.text for name in reached for token in given[name].body}),
     )
 
 

@@ -27,6 +27,7 @@ from typing import Final, NoReturn, Protocol
 from pytriton.errors import Report
 from pytriton.frozen import record, replace
 from pytriton.lang.preprocess.macros import Macro, join, with_comments
+from pytriton.lang.recording import at
 from pytriton.lang.tokens import DIGRAPHS, Comment, Kind, Token, kind_of, subtracted
 from pytriton.source import Expansion, Source, Span
 
@@ -310,10 +311,9 @@ class Expander:
 
     def _symbolic(self, macro: Macro, use: Token) -> Token:
         self._spelled[macro.name] = macro.body
-        if self._condition:
-            self.spelled.add(macro.name)
         self.charge(1, use)
-        kind, text, value = Kind.CONSTEXPR, macro.name, macro.value
+        assert macro.value is not None
+        kind, text, value = Kind.CONSTEXPR, macro.name, at(macro.value, use.span)
         return Token(kind, text, use.span, use.newline, use.spaced, value, use.comments)
 
     def _replace(self, macro: Macro, use: Token, call: _Call | None, pending: list[Token]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from pytriton.frozen import record
+from pytriton.lang.recording import is_power_of_2
 
 
 @record
@@ -139,5 +140,5 @@ def lost_on_a_gpu(text: str, shape: tuple[int, ...]) -> Iterator[str]:
         yield f"the text {after.strip()!r} after the last value"
     if any(char not in string.printable for char in text):
         yield "characters that are not ASCII"
-    if any(size & (size - 1) for size in shape):
+    if not all(map(is_power_of_2, shape)):
         yield "the end of a block whose size is not a power of two: it prints the padding, too"

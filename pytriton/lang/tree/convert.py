@@ -13,9 +13,17 @@ from operator import add, and_, eq, ge, gt, le, lt, mul, ne, or_, sub, xor
 from typing import Any, Final
 
 from pytriton.frozen import replace
+from pytriton.lang.recording import is_finite, is_power_of_2, is_recorded, of_one, plain
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import broadcast_shapes, common_scalar, element_of, shape_of, with_element
+from pytriton.lang.tree.types import (
+    broadcast_shapes,
+    common_scalar,
+    element_of,
+    same_shape,
+    shape_of,
+    with_element,
+)
 from pytriton.lang.tree.walk import with_children
 
 
@@ -128,9 +136,15 @@ def _converted(value: int | float, type_: types.ScalarType) -> int | float:
         return int(value != 0)
     if type_.is_float:
         return round_to(value, type_)
-    if isinstance(value, float) and not math.isfinite(value):
+    if not is_finite(value):
         return 0  # C leaves it undefined
-    return wrap(int(value), type_)
+    return wrap(truncated(value), type_)
+
+
+def truncated(value: int | float) -> int:
+    """A number without its fraction."""
+    whole: int = of_one("truncated", value, int(plain(value))) if isinstance(value, float) else value
+    return whole
 
 
 def _truth(expr: Expr, type_: types.Type) -> Expr:
@@ -170,9 +184,10 @@ def to_shape(expr: Expr, shape: tuple[int, ...]) -> Expr | None:
     have = shape_of(expr.type)
     assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
     type_ = with_element(element_of(expr.type), shape)
-    if have == shape:
+    if same_shape(have, shape):
         return expr
-    if broadcast_shapes(have, shape) == shape:
+    wide = broadcast_shapes(have, shape)
+    if wide is not None and same_shape(wide, shape):
         return typed.Broadcast(expr.span, type_, expr)
     if math.prod(have) == math.prod(shape) and (len(have) != len(shape) or not shape):
         return typed.Reshape(expr.span, type_, expr)
@@ -186,10 +201,18 @@ def wrap(value: int, type_: types.ScalarType) -> int:
     """An integer reduced to a type's width, two's complement."""
     if type_.kind == "bool":
         return int(value != 0)
+    if is_recorded(value) and fits(value, type_):
+        return value
     value &= (1 << type_.bits) - 1
     if type_.kind == "int" and value >> (type_.bits - 1):
         value -= 1 << type_.bits
     return value
+
+
+def fits(value: int, type_: types.ScalarType) -> bool:
+    """Whether an integer type holds the value."""
+    low = -(1 << (type_.bits - 1)) if type_.signed else 0
+    return low <= value < 1 << (type_.bits - type_.signed)
 
 
 _FORMATS = {types.HALF: "<e", types.FLOAT: "<f", types.DOUBLE: "<d"}
@@ -197,6 +220,9 @@ _FORMATS = {types.HALF: "<e", types.FLOAT: "<f", types.DOUBLE: "<d"}
 
 def round_to(value: int | float, type_: types.ScalarType) -> float:
     """A number rounded to a floating type, to nearest even; too large is infinite."""
+    if is_recorded(value):
+        rounded_value: float = of_one(f"as_{type_.triton}", value, round_to(plain(value), type_))
+        return rounded_value
     if isinstance(value, int) and type_ != types.DOUBLE:
         value = _rounded_to_odd(value)
     try:
@@ -243,13 +269,13 @@ def constant(expr: Expr) -> int | float | None:
                 return None
             if operator == "!":
                 return int(not inner)
-            return _converted(-inner if operator == "-" else ~int(inner), type_)
+            return _converted(-inner if operator == "-" else ~truncated(inner), type_)
         case typed.Binary(left=left, right=right, type=types.ScalarType() as type_):
             first, second = constant(left), constant(right)
             return None if first is None or second is None else computed(expr.operator, first, second, type_)
         case typed.Call(function="next_power_of_2", arguments=(size,)):
             inner = constant(size)
-            return None if inner is None else 1 << (int(inner) - 1).bit_length()
+            return None if inner is None else padded(truncated(inner))
         case typed.Call(function="min" | "max" as function, arguments=(left, right)):
             pair = constant(left), constant(right)
             if isinstance(pair[0], int) and isinstance(pair[1], int):
@@ -282,9 +308,11 @@ def computed(
     if operator in ("/", "%") and not type_.is_float:
         if right == 0:
             return None
-        quotient = abs(int(left)) // abs(int(right))
-        quotient = quotient if (left < 0) == (right < 0) else -quotient
-        return wrap(quotient if operator == "/" else int(left) - quotient * int(right), type_)
+        if operator == "/":
+            quotient = abs(left) // abs(right)
+            return wrap(truncated(quotient if (left < 0) == (right < 0) else -quotient), type_)
+        remainder = abs(left) % abs(right)
+        return wrap(truncated(-remainder if left < 0 else remainder), type_)
     if operator == "/":
         if right == 0:
             infinite = math.copysign(math.inf, left) * math.copysign(1, right)
@@ -293,8 +321,8 @@ def computed(
     if operator in ("<<", ">>"):
         if not 0 <= right < type_.bits:
             return None
-        shifted = int(left) << int(right) if operator == "<<" else int(left) >> int(right)
-        return wrap(shifted, type_)
+        first, second = truncated(left), truncated(right)
+        return wrap(first << second if operator == "<<" else first >> second, type_)
     if operator in _ARITHMETIC:
         return _converted(_ARITHMETIC[operator](left, right), type_)
     return None
@@ -332,7 +360,9 @@ MAX_BLOCK_ELEMENTS: Final = 1 << 20  # Triton's own limit
 
 def padded(size: int) -> int:
     """The next power of two: the size that Triton gives to an axis of so many elements."""
-    return 1 << (size - 1).bit_length()
+    return (
+        size if is_power_of_2(size) else of_one("next_power_of_2", size, 1 << (plain(size) - 1).bit_length())
+    )
 
 
 def min_depth(element: types.ScalarType) -> int:

@@ -9,8 +9,10 @@ gone: two variables of one name are two symbols. Passes rebuild what they change
 from __future__ import annotations
 
 from typing import Literal as Choice
+from typing import Self
 
 from pytriton.frozen import node
+from pytriton.lang.recording import RecordedInt, pinned, plain
 from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type, element_of
 from pytriton.source import Span
@@ -42,18 +44,27 @@ class KnownInside:
     sets: frozenset[Symbol]
 
 
-class Size(int):
+class Size(RecordedInt):
     """One size of a block: a number that remembers the expression which gave it, for printing."""
 
     expr: Expr | None
 
-    def __new__(cls, value: int, expr: Expr | None = None) -> Size:
-        self = super().__new__(cls, value)
+    def __new__(cls, value: int, expr: Expr | None = None) -> Self:
+        if isinstance(value, RecordedInt):
+            self = super().__new__(cls, value, value.term, value.log, value.span)
+        else:
+            self = super().__new__(cls, value, value, None)
         self.expr = expr
         return self
 
     def __str__(self) -> str:
-        return int.__repr__(self) if self.expr is None else spell(self.expr)
+        return str(pinned(self)) if self.expr is None else spell(self.expr)
+
+
+def value_of(size: int) -> int:
+    """The number of a size, without the expression that gave it."""
+    recorded = isinstance(size, RecordedInt) and size.log is not None
+    return RecordedInt(size, size.term, size.log, size.span) if recorded else plain(size)
 
 
 @node

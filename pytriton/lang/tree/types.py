@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from pytriton.frozen import node, record
+from pytriton.lang.recording import compare
 
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
@@ -111,12 +112,20 @@ class PointerType:
 ElementType = ScalarType | PointerType
 
 
-@record
+@node
 class BlockType:
     """A value of known shape. Sizes are positive integers; their spelling lives in the tree."""
 
     element: ElementType
     shape: tuple[int, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BlockType):
+            return NotImplemented
+        return self is other or (self.element == other.element and same_shape(self.shape, other.shape))
+
+    def __hash__(self) -> int:
+        return hash((self.element, len(self.shape)))
 
     def __str__(self) -> str:
         return f"{self.element}[{', '.join(map(str, self.shape))}]"
@@ -185,12 +194,29 @@ def common_scalar(left: ScalarType, right: ScalarType) -> ScalarType:
 
 def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
     """NumPy's broadcasting of two shapes; None where they do not fit."""
-    if not right or left == right:
+    if not right or left is right:
         return left
     rank = max(len(left), len(right))
     left = (1,) * (rank - len(left)) + left
     right = (1,) * (rank - len(right)) + right
+    sizes: list[int] = []
     for a, b in zip(left, right, strict=True):
-        if a != b and a != 1 and b != 1:
+        if not is_one(a) and not is_one(b) and a != b:
             return None
-    return tuple(map(max, left, right))
+        sizes.append(b if is_one(a) else a)
+    return tuple(sizes)
+
+
+def is_one(size: int) -> bool:
+    """Whether an axis repeats to any size. No is right for 1, too: Triton repeats such an axis by itself."""
+    return compare(size, "==", 1, optional=False)
+
+
+def same_shape(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Whether two shapes are equal."""
+    return left is right or (len(left) == len(right) and all(map(_same_size, left, right)))
+
+
+def _same_size(left: int, right: int) -> bool:
+    ones = is_one(left), is_one(right)
+    return all(ones) if any(ones) else left == right

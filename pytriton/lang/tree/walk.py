@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from pytriton.frozen import replace
+from pytriton.lang.recording import term_of
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 
@@ -253,7 +254,9 @@ def same(left: Expr, right: Expr) -> bool:
 
 def plain_values(expr: Expr) -> tuple[Any, ...]:
     """The fields of a node besides its type, span and operands; of a float its digits, as 0.0 equals -0.0."""
-    return tuple([repr(value) if value.__class__ is float else value for value in _PLAIN[type(expr)](expr)])
+    return tuple(
+        [term_of(value) if isinstance(value, float) else value for value in _PLAIN[type(expr)](expr)]
+    )
 
 
 def has_memory(expr: Expr) -> bool:

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any
 
 from pytriton.frozen import record, replace
+from pytriton.lang.recording import compare
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.types import (
@@ -78,7 +79,8 @@ class Affine:
         terms = dict(self.terms)
         for term, count in other.terms.items():
             terms[term] = terms.get(term, 0) + times * count
-        low, high = sorted((times * other.low, times * other.high))
+        low, high = (other.low, other.high) if times >= 0 else (other.high, other.low)
+        low, high = times * low, times * high
         terms = {term: count for term, count in terms.items() if count}
         return Affine(terms, self.low + low, self.high + high, self.exact and other.exact)
 
@@ -89,8 +91,16 @@ class Affine:
     def modulo(self, size: int) -> Affine:
         """The same with a constant and coefficients from 0 to ``size`` (exclusive); it must have no interval."""
         assert self.low == self.high
-        terms = {term: count % size for term, count in self.terms.items() if count % size}
-        return Affine(terms, self.low % size, self.low % size, self.exact)
+        counts = {term: _remainder(count, size) for term, count in self.terms.items()}
+        low = _remainder(self.low, size)
+        return Affine({term: count for term, count in counts.items() if count}, low, low, self.exact)
+
+
+def _remainder(number: int, size: int) -> int:
+    """``number % size``, which stays a sum where it is near."""
+    if 0 <= number < size:
+        return number
+    return number + size if -size <= number < 0 else number % size
 
 
 Leaf = Callable[[typed.Expr], Affine | None]
@@ -144,7 +154,7 @@ def combine(operator: str, operands: Sequence[Affine]) -> Affine | None:
             return operand.times(-1)
         case "*", [left, right]:
             for factor, other in ((left, right), (right, left)):
-                if not factor.terms and factor.low == factor.high:
+                if not factor.terms and compare(factor.low, "==", factor.high, optional=False):
                     return other.times(factor.low)
     return None
 

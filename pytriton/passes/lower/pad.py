@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from typing import TypeVar, overload
 
 from pytriton.frozen import replace
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.convert import constant, padded, scalar_of
 from pytriton.lang.tree.types import (
     BOOL,
     INT,
@@ -68,15 +69,15 @@ def _declares_odd(body: typed.Body) -> bool:
 def _odd(type_: Type) -> bool:
     if isinstance(type_, BlockType):
         for size in type_.shape:
-            if size & (size - 1):
+            if not is_power_of_2(size):
                 return True
     return False
 
 
 def _size(size: int) -> typed.Size:
     """The next power of two, in the names that gave the size."""
-    value = 1 << (int(size) - 1).bit_length()
-    if value == size:
+    value = padded(size)
+    if value is size:
         return size if isinstance(size, typed.Size) else typed.Size(size)
     expr = size.expr if isinstance(size, typed.Size) else None
     if expr is None or not any(isinstance(node, typed.Constexpr) for node in walk(expr)):
@@ -177,7 +178,7 @@ class _Padding:
         """The elements in row-major order in another shape."""
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         operand = self.expr(expr.operand)
-        if not any(size & (size - 1) for size in (*have[1:], *want[1:])):
+        if all(map(is_power_of_2, (*have[1:], *want[1:]))):
             # Only leading axes are padded: the padding stands after all elements.
             return replace(expr, type=_type(expr.type), operand=operand)
         element = element_of(expr.type)
@@ -211,7 +212,7 @@ class _Padding:
         if mask is not None and self._masks.intersection(_mask_names(mask, shape)):
             return padded
         for axis, size in enumerate(shape):
-            if size & (size - 1):
+            if not is_power_of_2(size):
                 inside = self._along(size, axis, len(shape))
                 padded = inside if padded is None else _both(padded, inside)
         return padded
@@ -219,7 +220,7 @@ class _Padding:
     def _filled(self, operand: typed.Expr, axis: int, neutral: typed.Literal) -> typed.Expr:
         """The operand with a number in the padding along an axis."""
         padded, shape = self.expr(operand), shape_of(operand.type)
-        if not shape[axis] & (shape[axis] - 1) or (neutral.value == 0 and self._zero(operand)):
+        if is_power_of_2(shape[axis]) or (neutral.value == 0 and self._zero(operand)):
             return padded
         inside = self._along(shape[axis], axis, len(shape))
         return typed.Select(operand.span, padded.type, inside, padded, neutral)
@@ -292,9 +293,7 @@ def _accesses(body: typed.Body) -> Iterator[tuple[typed.Expr, tuple[int, ...]]]:
 def _mask_names(mask: typed.Expr, shape: tuple[int, ...]) -> Iterator[typed.Symbol]:
     """The variables of that shape whose conjunction a mask is."""
     match mask:
-        case typed.Name(symbol=symbol) if shape_of(mask.type) == shape and any(
-            size & (size - 1) for size in shape
-        ):
+        case typed.Name(symbol=symbol) if shape_of(mask.type) == shape and not all(map(is_power_of_2, shape)):
             yield symbol
         case typed.Binary(operator="&&", left=left, right=right):
             yield from _mask_names(left, shape)

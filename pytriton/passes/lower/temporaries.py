@@ -8,6 +8,7 @@ loops are not changed: a variable before the loop would be too early.
 from __future__ import annotations
 
 from pytriton.frozen import replace
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, scalar_of
 from pytriton.lang.tree.types import (
@@ -164,7 +165,7 @@ def _divides(expr: typed.Expr) -> bool:
 
 
 def _doubtful(divisor: typed.Expr, tested: set[typed.Symbol], values: Values) -> bool:
-    if names(divisor) & tested or any(size & (size - 1) for size in shape_of(divisor.type)):
+    if names(divisor) & tested or not all(map(is_power_of_2, shape_of(divisor.type))):
         return True
     computed = [value for symbol in sources([divisor], values) for value in values.get(symbol, ())]
     return any(map(has_memory, [divisor, *computed]))

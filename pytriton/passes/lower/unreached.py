@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pytriton.lang.recording import term_of
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
@@ -91,7 +92,7 @@ class Numbering:
         return known[symbol] if symbol in known else self._number("variable", symbol)
 
     def _literal(self, value: int | float, expr: typed.Expr) -> int:
-        known = self._number("constant", repr(value), expr.type)
+        known = self._number("constant", term_of(value), expr.type)
         self._constants[known] = value
         if isinstance(value, int) and _bits(expr):
             self._sums[known] = Affine.constant(value).modulo(1 << _bits(expr))

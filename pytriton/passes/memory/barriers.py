@@ -24,6 +24,7 @@ from functools import cached_property
 from itertools import product
 
 from pytriton.frozen import record, replace
+from pytriton.lang.recording import compare
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import INT, VOID, BlockType, PointerType, ScalarType, shape_of
 from pytriton.lang.tree.walk import (
@@ -75,7 +76,9 @@ class Owners:
 
     def one_each(self, pointer: typed.Expr) -> bool:
         """Whether the block has an element for every thread."""
-        return not self._portable and math.prod(shape_of(pointer.type)) >= _MAX_THREADS
+        return not self._portable and compare(
+            math.prod(shape_of(pointer.type)), ">=", _MAX_THREADS, optional=False
+        )
 
     def only_into(
         self, load: typed.Load | None, statement: typed.Statement | None, store: typed.Statement | None

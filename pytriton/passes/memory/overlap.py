@@ -22,7 +22,7 @@ from itertools import islice
 
 from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.types import INT, LONG, BlockType, PointerType, element_of
 from pytriton.lang.tree.walk import assigned, has_memory, inside, names, statements, walk
 from pytriton.passes.analysis.affine import (
@@ -77,7 +77,7 @@ class _Iteration:
             if variable not in names(statement.value):
                 self.values[variable] = position, statement.value
             elif (amount := advance(variable, statement.value)) is not None:
-                self.moves[variable] = position, int(constant(amount) or 0)
+                self.moves[variable] = position, integer(amount)
                 if variable in initial:
                     self.initial[variable] = initial[variable]
 

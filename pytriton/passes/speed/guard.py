@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytriton.lang.recording import prefer
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.types import BOOL, Type, shape_of
@@ -42,8 +43,8 @@ def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     if context.settings.portable:
         return kernel
     stores = (store.value.type for store in statements(kernel.body) if isinstance(store, typed.Store))
-    stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}
-    if not stored or any(_row(load.type) == _WARP for load in nodes(kernel.body, typed.Load)):
+    stored = {shape_of(type_) for type_ in stores if _fills_warp(type_)}
+    if not stored or any(_fills_warp(load.type) for load in nodes(kernel.body, typed.Load)):
         return kernel
     fixed = never_set(kernel)
 
@@ -71,7 +72,9 @@ def _sums(loop: typed.RangeLoop, stored: set[tuple[int, ...]]) -> bool:
     return any(dot.accumulator is not None and shape_of(dot.type) in stored for dot in dots)
 
 
-def _row(type_: Type) -> int:
-    """The bytes of a row of a matrix; 0 for other types."""
+def _fills_warp(type_: Type) -> bool:
+    """Whether a warp reads or writes one row of a matrix at a time."""
     shape, scalar = shape_of(type_), scalar_of(type_)
-    return shape[-1] * max(8, scalar.bits) // 8 if len(shape) == 2 and scalar else 0
+    if len(shape) != 2 or scalar is None:
+        return False
+    return prefer(shape[-1] * max(8, scalar.bits), "==", 8 * _WARP)

@@ -35,6 +35,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from pytriton.frozen import node, replace
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import (
@@ -148,7 +149,7 @@ class _Search:
     def _is_limit(self, moved: Moved) -> bool:
         """Whether a launcher can know how far the loop counts, in steps of a power of two."""
         limit = moved.bound
-        if moved.step & (abs(moved.step) - 1) or limit.type != INT:
+        if not is_power_of_2(abs(moved.step)) or limit.type != INT:
             return False
         if isinstance(limit, typed.Name):
             return limit.symbol in self._pointers.fixed

@@ -34,6 +34,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from pytriton.lang.recording import is_power_of_2
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import BOOL, INT, element_of, shape_of
@@ -136,7 +137,7 @@ class _Peel:
         step, known = iteration.step, multiples.now()
         if unmasked.by_diagonal:
             return self._with_last(loop, body, iteration, loop.step, always=True)
-        if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:
+        if _multiple(iteration.count, known) % step == 0 and is_power_of_2(step):
             return (replace(loop, body=body),)
         size = loop.step if iteration.up else negated(loop.step)
         return self._with_last(loop, body, iteration, size)
@@ -150,7 +151,7 @@ class _Peel:
         step = iteration.step
         for diagonal in self.diagonals:
             for end in ends:
-                if end is None or step & (step - 1):
+                if end is None or not is_power_of_2(step):
                     continue
                 behind = end.plus(diagonal.first, -1)
                 if not behind.terms and 0 < behind.low == behind.high <= min(diagonal.size, step):
@@ -274,7 +275,11 @@ def _diagonal(symbol: typed.Symbol, value: typed.Expr, fixed: Set[typed.Symbol])
     if total is None or not total.terms:
         return None
     size = total.high - total.low + 1
-    if size < 2 or size & (size - 1) or any(count % size for count in (total.low, *total.terms.values())):
+    if (
+        size < 2
+        or not is_power_of_2(size)
+        or any(count % size for count in (total.low, *total.terms.values()))
+    ):
         return None
     return _Diagonal(symbol, Affine(total.terms, total.low, total.low), size)
 
@@ -314,7 +319,7 @@ def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
         return value & -value or 1 << 31
     match expr:
         case typed.Name(symbol=symbol):
-            promise = int(symbol.multiple_of) if symbol.parameter else 1
+            promise = symbol.multiple_of if symbol.parameter else 1
             return known.get(symbol, promise & -promise)
         case typed.Binary(operator="*", type=type_) if type_ == INT:
             return min(_multiple(expr.left, known) * _multiple(expr.right, known), 1 << 31)

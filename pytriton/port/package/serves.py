@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytriton.emit.python import show
-from pytriton.fold.conditions import Conditions
 from pytriton.fold.polish import names_assigned
+from pytriton.fold.separations import Separations
 from pytriton.fold.tables import Table
 from pytriton.fold.variants import Set, Variants
 from pytriton.lang.preprocess.macros import PRELUDE
@@ -120,7 +120,7 @@ def flags_of(ported: PortedKernel) -> list[str]:
 def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
     """The type of each parameter where most sets have it, and what is otherwise."""
     variants = Variants(ported.variants, ported.source.text)
-    conditions = Conditions(ported.source.text, variants, {}, elements=False)
+    conditions = Separations(ported.source.text, variants, {}, elements=False)
     types: dict[str, str] = {}
     others: dict[tuple[Set, Set], dict[str, str | None]] = {}
     for parameter in ported.parameters:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from pytriton.runtime.locks import PARSING, Lock
 # and refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions matter too.)
 
 
+_REASON: Final = re.compile(r"translated for [\w .<>=!&|^~+*/%()-]+")  # of an assertion: lang/conditions.py
 _PARTS: Final = (ast.boolop, ast.cmpop, ast.expr_context, ast.operator, ast.unaryop)
 _EXPRESSIONS: Final = (
     *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp, ast.Name),
@@ -175,6 +177,13 @@ class _Gate:
         match node:
             case ast.Call(func=ast.Name("float"), args=[ast.Constant("inf" | "-inf" | "nan")], keywords=[]):
                 return  # how Python spells these numbers
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("tl"), attr="static_assert"),
+                args=[condition, ast.Constant(value=str(reason))],
+                keywords=[],
+            ) if _REASON.fullmatch(reason):
+                self.expression(condition)
+                return
             # A label is text.
             case ast.Call(func=ast.Attribute() as method, args=[ast.Constant(value=str()), *rest]) if (
                 ast.unparse(method) == "tl.device_print"
