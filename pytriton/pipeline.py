@@ -143,8 +143,8 @@ MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines 
 
 
 def _fixed(made: Translation) -> dict[str, Digits]:
-    """The parameters that are printed as their numbers: those with one possible value, those with a condition that no
-    Python expression states, and all of a long module."""
+    """The parameters that are printed as their numbers: those with one possible value, or with a condition that
+    no Python expression states, and all of a long module."""
     values = {name: made.constexprs[own] for name, own in made.defines.items()}
     if made.text.count("\n") > MAX_PARAMETRIC_LINES:
         return {name: Digits(value) for name, value in values.items()}

@@ -63,8 +63,10 @@ class Size(RecordedInt):
 
 def value_of(size: int) -> int:
     """The number of a size, without the expression that gave it."""
-    recorded = isinstance(size, RecordedInt) and size.log is not None
-    return RecordedInt(size, size.term, size.log, size.span) if recorded else plain(size)
+    if isinstance(size, RecordedInt) and size.log is not None:
+        return RecordedInt(size, size.term, size.log, size.span)
+    number: int = plain(size)
+    return number
 
 
 @node
