@@ -209,7 +209,7 @@ def unspelled(value: int | float | None, element: ElementType) -> bool:
     return _negative_zero(value) if value == 0 else element == FLOAT and not math.isnan(pinned(value))
 
 
-_LEAST_NORMAL: Final = 2.0**-126  # of float
+_LEAST_NORMAL: Final = 1e-37  # a float from here on has all its digits
 
 
 def _is_normal(value: int | float) -> bool:

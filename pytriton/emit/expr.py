@@ -125,7 +125,7 @@ def _name(expr: typed.Name, context: Context) -> Value:
 def _range(expr: typed.Range, context: Context) -> Value:
     first = integer(expr.start)
     length = shape_of(expr.type)[0]
-    if first >= 0 and length + first == constant(expr.stop):
+    if first >= 0 and compare(length + first, "==", integer(expr.stop), optional=False):
         return Value(Call("tl.arange", (node_of(expr.start, context), node_of(expr.stop, context))), INT)
     # tl.arange starts at 0 or above, and has a power of two of elements
     indices = Call("tl.arange", (Atom("0"), size_node(length, context)))

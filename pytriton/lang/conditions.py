@@ -21,7 +21,7 @@ from pytriton.lang.recording import (
     NEGATED,
     OPERATORS,
     Comparison,
-    Entry,
+    Outcome,
     RecordedFloat,
     RecordedInt,
     Role,
@@ -173,7 +173,7 @@ def spelling(macro: Macro) -> str:
 
 
 def conditions_of(
-    entries: Mapping[Comparison, Entry],
+    entries: Mapping[Comparison, Outcome],
     given: Mapping[str, Macro],
     mentioned: frozenset[str],
     spelled: frozenset[str],
@@ -235,7 +235,7 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
 
 _SIGNS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _MIRRORED: Final[Mapping[str, str]] = {"<=": ">=", ">=": "<="}
-_ASSUMED: Final = Entry("enforced", None)
+_ASSUMED: Final = Outcome("enforced", None)
 
 Product = tuple[Term, ...]
 
@@ -246,11 +246,11 @@ class _Bounds:
     def __init__(self) -> None:
         self.low, self.high = -math.inf, math.inf
         self.low_entry = self.high_entry = _ASSUMED
-        self.power: Entry | None = None
-        self.excluded: dict[int, Entry] = {}
+        self.power: Outcome | None = None
+        self.excluded: dict[int, Outcome] = {}
         self.floating = False
 
-    def take(self, sign: str, number: float, entry: Entry) -> None:
+    def take(self, sign: str, number: float, entry: Outcome) -> None:
         """Take a comparison with a number."""
         if sign in ("==", ">=") and number > self.low:
             self.low, self.low_entry = number, entry
@@ -308,14 +308,14 @@ class _Bounds:
             yield Condition(Comparison("!=", term, number), entry.role, entry.span)
 
 
-def _stricter(first: Entry, second: Entry) -> Entry:
+def _stricter(first: Outcome, second: Outcome) -> Outcome:
     return second if second.role == "required" else first
 
 
-def simplified(entries: Mapping[Comparison, Entry]) -> tuple[Condition, ...]:
+def simplified(entries: Mapping[Comparison, Outcome]) -> tuple[Condition, ...]:
     """The conditions of a log, without its optional outcomes."""
     box: dict[Product, _Bounds] = {}
-    others: list[tuple[Comparison, Entry]] = []
+    others: list[tuple[Comparison, Outcome]] = []
     for comparison, entry in entries.items():
         if entry.role != "optional" and not _bounds(comparison, entry, box):
             others.append((comparison, entry))
@@ -335,7 +335,7 @@ def simplified(entries: Mapping[Comparison, Entry]) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _bounds(comparison: Comparison, entry: Entry, box: dict[Product, _Bounds]) -> bool:
+def _bounds(comparison: Comparison, entry: Outcome, box: dict[Product, _Bounds]) -> bool:
     """Take a comparison as a bound of one product, if it is one."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if isinstance(left, str) and _is_floating(right):
@@ -362,7 +362,7 @@ def _bounds(comparison: Comparison, entry: Entry, box: dict[Product, _Bounds]) -
     return True
 
 
-def _bounds_of_float(comparison: Comparison, name: str, entry: Entry, box: dict[Product, _Bounds]) -> bool:
+def _bounds_of_float(comparison: Comparison, name: str, entry: Outcome, box: dict[Product, _Bounds]) -> bool:
     """Take a comparison of a floating define with a number; one that holds shows that it is not NaN."""
     sign, right = comparison.operator, comparison.right
     if not comparison.holds or sign not in ("<", "<=", ">", ">=") or not isinstance(right, tuple):

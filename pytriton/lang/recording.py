@@ -53,7 +53,7 @@ class Comparison:
 
 
 @record
-class Entry:
+class Outcome:
     """What an outcome is to the translation, and the place that asked first."""
 
     role: Role
@@ -64,7 +64,7 @@ class Log:
     """The comparisons of one translation, in order."""
 
     def __init__(self) -> None:
-        self.entries: dict[Comparison, Entry] = {}
+        self.entries: dict[Comparison, Outcome] = {}
         self._values: dict[str, int | float] = {}
 
     def number(self, name: str, value: int | float) -> int | float:
@@ -78,7 +78,7 @@ class Log:
         """Note a comparison; of several roles the strictest counts."""
         before = self.entries.get(comparison)
         if before is None:
-            self.entries[comparison] = Entry(role, span)
+            self.entries[comparison] = Outcome(role, span)
         elif _STRICTNESS[role] > _STRICTNESS[before.role]:
             self.entries[comparison] = replace(before, role=role)
 
@@ -87,7 +87,7 @@ class Log:
         value = self._values[name]
         self.add(Comparison("is" if isinstance(value, float) else "==", name, term_of(value)), span)
 
-    def replay(self, entries: Mapping[Comparison, Entry]) -> None:
+    def replay(self, entries: Mapping[Comparison, Outcome]) -> None:
         """Note what a cached result depends on."""
         for comparison, entry in entries.items():
             self.add(comparison, entry.span, entry.role)
@@ -403,6 +403,8 @@ def _computed(sign: str, left: int | float, right: int | float) -> Any:
         products = _product(first, second)
     elif sign == "//" and second == {(): 1}:
         products = first
+    elif sign in ("//", "%") and (not first or first == second):
+        products = {(): 1} if first and sign == "//" else {}
     else:
         return _made((sign, term_of(left), term_of(right)), value, left, right)
     return _made(_written(products), value, left, right)

@@ -122,8 +122,9 @@ def test_little_is_kept() -> None:
     for number in range(3 * read.MAX_TEXTS):
         translate(f"// {number}\n{BODY}", {"T": 16, "BODY": "1"})
     assert len(read._entries) == read.MAX_TEXTS
+    arms = "".join(f"#if T == {size}\n#endif\n" for size in range(4 * read.MAX_POINTS))
     for size in range(1, 4 * read.MAX_POINTS):
-        translate(TEXTS["condition"], {"T": size})
+        translate(arms + TEXTS["condition"], {"T": size})
     assert max(map(len, read._entries.values())) == read.MAX_POINTS
     long = BODY.replace("BODY", "1" + " + 1" * read.MAX_TOKENS)
     read._entries.clear()

@@ -25,7 +25,7 @@ from functools import partial
 from typing import Any
 
 from pytriton.frozen import record, replace
-from pytriton.lang.recording import compare
+from pytriton.lang.recording import compare, prefer
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.types import (
@@ -98,9 +98,9 @@ class Affine:
 
 def _remainder(number: int, size: int) -> int:
     """``number % size``, which stays a sum where it is near."""
-    if 0 <= number < size:
-        return number
-    return number + size if -size <= number < 0 else number % size
+    if prefer(number, ">=", 0):
+        return number if prefer(number, "<", size) else number % size
+    return number + size if prefer(number, ">=", -size) else number % size
 
 
 Leaf = Callable[[typed.Expr], Affine | None]
