@@ -21,9 +21,9 @@ from pytriton.lang.recording import (
     NEGATED,
     OPERATORS,
     Comparison,
-    Outcome,
     RecordedFloat,
     RecordedInt,
+    Requirement,
     Role,
     Term,
     names_in,
@@ -173,7 +173,7 @@ def spelling(macro: Macro) -> str:
 
 
 def conditions_of(
-    entries: Mapping[Comparison, Outcome],
+    entries: Mapping[Comparison, Requirement],
     given: Mapping[str, Macro],
     mentioned: frozenset[str],
     spelled: frozenset[str],
@@ -235,22 +235,22 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
 
 _SIGNS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _MIRRORED: Final[Mapping[str, str]] = {"<=": ">=", ">=": "<="}
-_ASSUMED: Final = Outcome("enforced", None)
+_ASSUMED: Final = Requirement("enforced", None)
 
 Product = tuple[Term, ...]
 
 
-class _Bounds:
+class _Limits:
     """What is known of one product: bounds and gaps, each with the entry that gave it."""
 
     def __init__(self) -> None:
         self.low, self.high = -math.inf, math.inf
         self.low_entry = self.high_entry = _ASSUMED
-        self.power: Outcome | None = None
-        self.excluded: dict[int, Outcome] = {}
+        self.power: Requirement | None = None
+        self.excluded: dict[int, Requirement] = {}
         self.floating = False
 
-    def take(self, sign: str, number: float, entry: Outcome) -> None:
+    def take(self, sign: str, number: float, entry: Requirement) -> None:
         """Take a comparison with a number."""
         if sign in ("==", ">=") and number > self.low:
             self.low, self.low_entry = number, entry
@@ -308,14 +308,14 @@ class _Bounds:
             yield Condition(Comparison("!=", term, number), entry.role, entry.span)
 
 
-def _stricter(first: Outcome, second: Outcome) -> Outcome:
+def _stricter(first: Requirement, second: Requirement) -> Requirement:
     return second if second.role == "required" else first
 
 
-def simplified(entries: Mapping[Comparison, Outcome]) -> tuple[Condition, ...]:
+def simplified(entries: Mapping[Comparison, Requirement]) -> tuple[Condition, ...]:
     """The conditions of a log, without its optional outcomes."""
-    box: dict[Product, _Bounds] = {}
-    others: list[tuple[Comparison, Outcome]] = []
+    box: dict[Product, _Limits] = {}
+    others: list[tuple[Comparison, Requirement]] = []
     for comparison, entry in entries.items():
         if entry.role != "optional" and not _bounds(comparison, entry, box):
             others.append((comparison, entry))
@@ -335,13 +335,13 @@ def simplified(entries: Mapping[Comparison, Outcome]) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _bounds(comparison: Comparison, entry: Outcome, box: dict[Product, _Bounds]) -> bool:
+def _bounds(comparison: Comparison, entry: Requirement, box: dict[Product, _Limits]) -> bool:
     """Take a comparison as a bound of one product, if it is one."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if isinstance(left, str) and _is_floating(right):
         return _bounds_of_float(comparison, left, entry, box)
     if sign == "is_power_of_2" and isinstance(left, str):
-        bounds = box.setdefault((left,), _Bounds())
+        bounds = box.setdefault((left,), _Limits())
         bounds.power = entry if bounds.power is None else _stricter(bounds.power, entry)
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
@@ -358,11 +358,13 @@ def _bounds(comparison: Comparison, entry: Outcome, box: dict[Product, _Bounds])
     whole, remainder = divmod(number, factor)
     if sign in ("==", "!=") and remainder:
         return sign == "!="
-    box.setdefault(product, _Bounds()).take(sign, whole + (sign == ">=" and remainder > 0), entry)
+    box.setdefault(product, _Limits()).take(sign, whole + (sign == ">=" and remainder > 0), entry)
     return True
 
 
-def _bounds_of_float(comparison: Comparison, name: str, entry: Outcome, box: dict[Product, _Bounds]) -> bool:
+def _bounds_of_float(
+    comparison: Comparison, name: str, entry: Requirement, box: dict[Product, _Limits]
+) -> bool:
     """Take a comparison of a floating define with a number; one that holds shows that it is not NaN."""
     sign, right = comparison.operator, comparison.right
     if not comparison.holds or sign not in ("<", "<=", ">", ">=") or not isinstance(right, tuple):
@@ -370,7 +372,7 @@ def _bounds_of_float(comparison: Comparison, name: str, entry: Outcome, box: dic
     number = float.fromhex(right[1])
     if sign in ("<", ">"):
         sign, number = f"{sign}=", math.nextafter(number, math.inf if sign == ">" else -math.inf)
-    bounds = box.setdefault((name,), _Bounds())
+    bounds = box.setdefault((name,), _Limits())
     bounds.floating = True
     bounds.take(sign, number, entry)
     return True
@@ -400,7 +402,7 @@ def _multiplied(product: Product) -> Term:
 Interval = tuple[float, float]
 
 
-def _implied(comparison: Comparison, box: Mapping[Product, _Bounds]) -> bool:
+def _implied(comparison: Comparison, box: Mapping[Product, _Limits]) -> bool:
     """Whether a comparison of integers holds everywhere inside the bounds."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if sign == "is_power_of_2":
@@ -412,7 +414,7 @@ def _implied(comparison: Comparison, box: Mapping[Product, _Bounds]) -> bool:
     return comparison.holds and _certain(sign, _interval(("-", left, right), box), 0)
 
 
-def _implied_of_floats(comparison: Comparison, box: Mapping[Product, _Bounds]) -> bool:
+def _implied_of_floats(comparison: Comparison, box: Mapping[Product, _Limits]) -> bool:
     """The same for floating numbers, which are not NaN where they have a bound."""
     left, right = _of_float(comparison.left, box), _of_float(comparison.right, box)
     if left is None or right is None or right[0] != right[1]:
@@ -421,7 +423,7 @@ def _implied_of_floats(comparison: Comparison, box: Mapping[Product, _Bounds]) -
     return _certain(sign, left, right[0])
 
 
-def _of_float(term: Term, box: Mapping[Product, _Bounds]) -> Interval | None:
+def _of_float(term: Term, box: Mapping[Product, _Limits]) -> Interval | None:
     """The interval of a floating term; None where it may be NaN."""
     match term:
         case int():
@@ -456,7 +458,7 @@ def _certain(sign: str, interval: Interval, number: float) -> bool:
     return False
 
 
-def _interval(term: Term, box: Mapping[Product, _Bounds]) -> Interval:
+def _interval(term: Term, box: Mapping[Product, _Limits]) -> Interval:
     """The least and the greatest value of a term of integers inside the bounds."""
     low = high = 0.0
     for product, factor in polynomial(term).items():
@@ -466,7 +468,7 @@ def _interval(term: Term, box: Mapping[Product, _Bounds]) -> Interval:
     return low, high
 
 
-def _of_product(product: Product, box: Mapping[Product, _Bounds]) -> Interval:
+def _of_product(product: Product, box: Mapping[Product, _Limits]) -> Interval:
     low, high = _of_factors(product, box)
     for larger, bounds in box.items():
         if larger == product:
@@ -476,7 +478,7 @@ def _of_product(product: Product, box: Mapping[Product, _Bounds]) -> Interval:
     return low, high
 
 
-def _divides(product: Product, larger: Product, box: Mapping[Product, _Bounds]) -> bool:
+def _divides(product: Product, larger: Product, box: Mapping[Product, _Limits]) -> bool:
     """Whether a product is one of the factors of a larger one, the others of which are at least 1."""
     others = list(larger)
     for factor in product:
@@ -486,7 +488,7 @@ def _divides(product: Product, larger: Product, box: Mapping[Product, _Bounds]) 
     return bool(others) and all((factor,) in box and box[factor,].low >= 1 for factor in others)
 
 
-def _of_factors(product: Product, box: Mapping[Product, _Bounds]) -> Interval:
+def _of_factors(product: Product, box: Mapping[Product, _Limits]) -> Interval:
     low = high = 1.0
     for factor in product:
         bounds = box.get((factor,))
@@ -498,7 +500,7 @@ def _of_factors(product: Product, box: Mapping[Product, _Bounds]) -> Interval:
     return low, high
 
 
-def _of_atom(term: Term, box: Mapping[Product, _Bounds]) -> Interval:
+def _of_atom(term: Term, box: Mapping[Product, _Limits]) -> Interval:
     """The interval of what is neither a sum nor a product."""
     match term:
         case ("//", left, right):
@@ -526,7 +528,7 @@ def _of_atom(term: Term, box: Mapping[Product, _Bounds]) -> Interval:
     return -math.inf, math.inf
 
 
-def _is_power(term: Term, box: Mapping[Product, _Bounds]) -> bool:
+def _is_power(term: Term, box: Mapping[Product, _Limits]) -> bool:
     """Whether a term is a power of two inside the bounds."""
     match term:
         case int():

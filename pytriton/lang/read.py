@@ -20,7 +20,7 @@ from pytriton.lang.parse import syntax
 from pytriton.lang.parse.parser import parse
 from pytriton.lang.preprocess.directives import Preprocessed, preprocess_given
 from pytriton.lang.preprocess.macros import Macro, given_macros
-from pytriton.lang.recording import Comparison, Outcome, Log
+from pytriton.lang.recording import Comparison, Log, Requirement
 from pytriton.source import Source
 
 MAX_NAME: Final = 4_096  # of a file, in characters
@@ -51,7 +51,7 @@ class _Entry(NamedTuple):
 
     front: Front
     spelled: dict[str, str]
-    compared: Mapping[Comparison, Outcome]
+    compared: Mapping[Comparison, Requirement]
     warnings: tuple[Diagnostic, ...]
 
 

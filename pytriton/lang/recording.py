@@ -53,7 +53,7 @@ class Comparison:
 
 
 @record
-class Outcome:
+class Requirement:
     """What an outcome is to the translation, and the place that asked first."""
 
     role: Role
@@ -64,7 +64,7 @@ class Log:
     """The comparisons of one translation, in order."""
 
     def __init__(self) -> None:
-        self.entries: dict[Comparison, Outcome] = {}
+        self.entries: dict[Comparison, Requirement] = {}
         self._values: dict[str, int | float] = {}
 
     def number(self, name: str, value: int | float) -> int | float:
@@ -78,7 +78,7 @@ class Log:
         """Note a comparison; of several roles the strictest counts."""
         before = self.entries.get(comparison)
         if before is None:
-            self.entries[comparison] = Outcome(role, span)
+            self.entries[comparison] = Requirement(role, span)
         elif _STRICTNESS[role] > _STRICTNESS[before.role]:
             self.entries[comparison] = replace(before, role=role)
 
@@ -87,7 +87,7 @@ class Log:
         value = self._values[name]
         self.add(Comparison("is" if isinstance(value, float) else "==", name, term_of(value)), span)
 
-    def replay(self, entries: Mapping[Comparison, Outcome]) -> None:
+    def replay(self, entries: Mapping[Comparison, Requirement]) -> None:
         """Note what a cached result depends on."""
         for comparison, entry in entries.items():
             self.add(comparison, entry.span, entry.role)

@@ -10,8 +10,8 @@ import pytest
 
 from pytriton.emit.python import show
 from pytriton.errors import CompileError
-from pytriton.fold.separations import Separations
 from pytriton.fold.fold import fold
+from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Unfoldable, Variant, Variants, number
 from pytriton.pipeline import translate_as
 from pytriton.settings import Settings

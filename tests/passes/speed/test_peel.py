@@ -99,7 +99,8 @@ def test_split(name: str) -> None:
 def test_what_only_another_turn_reads_is_not_in_the_last() -> None:
     loop, rest = generated(SPLIT["a step of its own"]).split("    # what is left, under its masks\n")
     assert (
-        "        step = tl.full((), 2 * T, tl.int32)\n        twice = step\n        step = twice // 2\n" in loop
+        "        step = tl.full((), 2 * T, tl.int32)\n        twice = step\n        step = twice // 2\n"
+        in loop
     )
     assert "step" not in rest
     assert "twice" not in rest
