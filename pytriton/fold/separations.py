@@ -27,7 +27,7 @@ _OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
 _NEGATED: Final = {**dict(_OPPOSITE), **{other: one for one, other in _OPPOSITE}}
 
 
-class Separation(NamedTuple):
+class Separator(NamedTuple):
     """An expression, the variants that it holds for, and how hard it is to read (1: a word).
 
     ``safe``: it asks for nothing but what the text's own ``#if`` and text defines ask. Any other may hold for
@@ -53,18 +53,18 @@ class Separations:
         self._elements = variants.elements if elements else {}
         self.words = frozenset(names_in(text))
         self.opaque: set[str] = set()
-        self.asked: list[Separation] = []
+        self.asked: list[Separator] = []
         self._arms = dict(self._by_line(text))
         self._text = text.split("\n")
         self._features = list(self._all_features(padded))
         self._distinct = list(_distinct(self._features, variants.all))
-        self._known: dict[tuple[Set, Set, int], Separation] = {}
+        self._known: dict[tuple[Set, Set, int], Separator] = {}
 
-    def arms(self, line: int) -> tuple[Separation, ...]:
+    def arms(self, line: int) -> tuple[Separator, ...]:
         """What the text asks around a line, the outermost first."""
         return self._arms.get(line, ())
 
-    def plain(self, line: int) -> Iterator[Separation]:
+    def plain(self, line: int) -> Iterator[Separator]:
         """The conditions that the text asks around a line, and all flags and text defines."""
         yield from self.arms(line)
         yield from (feature for feature in self._features if feature.safe)
@@ -86,7 +86,7 @@ class Separations:
             holds &= arm.holds
         return holds
 
-    def condition(self, chosen: Set, among: Set, line: int) -> Separation:
+    def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
         if key not in self._known:
@@ -97,7 +97,7 @@ class Separations:
             self._known[key] = plainest or self._any(chosen, among)
         return self._known[key]
 
-    def between(self, least: Set, most: Set) -> Separation:
+    def between(self, least: Set, most: Set) -> Separator:
         """The plainest condition that holds for all of ``least``, and for none but ``most``."""
         fitting = [
             c
@@ -108,7 +108,7 @@ class Separations:
             return min(fitting, key=lambda condition: condition.cost)
         return self.condition(least, self._variants.all, 0)
 
-    def spelled(self, first: str, of: Set, second: str, others: Set) -> Separation | None:
+    def spelled(self, first: str, of: Set, second: str, others: Set) -> Separator | None:
         """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""
         for name, values in self._variants.values.items():
             if all(str(values[n]) == first for n in self._variants.members(of)) and all(
@@ -116,10 +116,10 @@ class Separations:
             ):
                 value = next(values[n] for n in self._variants.members(of))
                 if isinstance(value, str):
-                    return Separation(BinOp("==", Atom(name), Atom(f'"{value}"')), of, 2)
+                    return Separator(BinOp("==", Atom(name), Atom(f'"{value}"')), of, 2)
         return None
 
-    def _of_text(self, line: int) -> Iterator[Separation]:
+    def _of_text(self, line: int) -> Iterator[Separator]:
         """The condition around a line, and it with those around it: each costs as little as a flag."""
         arms = self.arms(line)
         for first in range(len(arms) - 1, -1, -1):
@@ -128,7 +128,7 @@ class Separations:
                 joined = _and(joined, inner)
             yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
-    def _any(self, chosen: Set, among: Set) -> Separation:
+    def _any(self, chosen: Set, among: Set) -> Separator:
         """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
         literals = [*_one(self._distinct, among)]
         left, parts = chosen, list[list[int]]()
@@ -141,10 +141,10 @@ class Separations:
 
     # ---------------------------------------------------------------- the text's own conditions
 
-    def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Separation, ...]]]:
+    def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Separator, ...]]]:
         """The arms of ``#if`` around each line of the text; those that are not Python expressions are left out."""
         everything = self._variants.all
-        stack: list[list[Separation | None]] = []  # of each open #if: its arms so far, the last one is open
+        stack: list[list[Separator | None]] = []  # of each open #if: its arms so far, the last one is open
         start = 1
         for directive in directives(text):
             yield from self._inside(stack, range(start, directive.line))
@@ -152,20 +152,20 @@ class Separations:
             if word == "endif":
                 del stack[-1:]
             elif word in ("else", "elif") and stack:
-                always = Separation(Atom("True"), everything, 0)
+                always = Separator(Atom("True"), everything, 0)
                 stack[-1].append(always if word == "else" else self._arm(directive))
             elif word in OPENING:
                 stack.append([self._arm(directive)])
         yield from self._inside(stack, range(start, text.count("\n") + 2))
 
     def _inside(
-        self, stack: list[list[Separation | None]], lines: range
-    ) -> Iterator[tuple[int, tuple[Separation, ...]]]:
+        self, stack: list[list[Separator | None]], lines: range
+    ) -> Iterator[tuple[int, tuple[Separator, ...]]]:
         arms = [_reached(arms, self._variants.all) for arms in stack]
         open_ = tuple(arm for arm in arms if arm is not None)
         return ((number, open_) for number in lines)
 
-    def _arm(self, directive: Directive) -> Separation | None:
+    def _arm(self, directive: Directive) -> Separator | None:
         text = " ".join(_WORDS.get(token.text, token.text) for token in directive.tokens[2:])
         if directive.word in ("ifdef", "ifndef"):
             text = f"defined {directive.names[0]}" if directive.names else "0"
@@ -187,23 +187,23 @@ class Separations:
         known = name in self._variants.values and not self._variants.is_flag(name)
         return f"({name} is not None)" if known else name
 
-    def _evaluated(self, node: Node) -> Separation | None:
+    def _evaluated(self, node: Node) -> Separator | None:
         try:
             holds = self._variants.where(lambda n: bool(value_of(node, self._variants.of(n))))
         except (ValueError, TypeError):
             return None
-        return Separation(node, holds, _cost(node))
+        return Separator(node, holds, _cost(node))
 
     # ---------------------------------------------------------------- features
 
-    def _all_features(self, padded: dict[str, str]) -> Iterator[Separation]:
+    def _all_features(self, padded: dict[str, str]) -> Iterator[Separator]:
         seen: set[Node] = set()
         for condition in self._candidates(padded):
             if condition.holds not in (0, self._variants.all) and condition.node not in seen:
                 seen.add(condition.node)
                 yield condition
 
-    def _candidates(self, padded: dict[str, str]) -> Iterator[Separation]:
+    def _candidates(self, padded: dict[str, str]) -> Iterator[Separator]:
         """All features, the plainest first."""
         everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
@@ -216,7 +216,7 @@ class Separations:
         for name, other in padded.items():
             values = self._variants.values[name]
             pads = self._variants.where(lambda n, v=values: isinstance(v[n], int) and v[n] & (v[n] - 1) != 0)  # type: ignore[misc]
-            yield Separation(BinOp("!=", Atom(name), Atom(other)), pads, 2, safe=False)
+            yield Separator(BinOp("!=", Atom(name), Atom(other)), pads, 2, safe=False)
         for name in names:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:
@@ -227,14 +227,14 @@ class Separations:
         for name, words in self._elements.items():
             for word in dict.fromkeys(words):
                 holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]
-                yield Separation(BinOp("==", Atom(f"{name}.dtype.element_ty"), Atom(f"tl.{word}")), holds, 3)
+                yield Separator(BinOp("==", Atom(f"{name}.dtype.element_ty"), Atom(f"tl.{word}")), holds, 3)
         for name in names:
             numbers = [v for v in self._variants.values[name] if isinstance(v, int) and v is not True]
             for value in sorted(set(numbers)):
                 yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 4, False)
                 yield from self._feature(BinOp("<=", Atom(name), Atom(str(value))), 5, False)
 
-    def _feature(self, node: Node, cost: int, safe: bool = True) -> Iterator[Separation]:
+    def _feature(self, node: Node, cost: int, safe: bool = True) -> Iterator[Separator]:
         condition = self._evaluated(node)
         if condition is not None:
             yield condition._replace(cost=cost, safe=safe)
@@ -249,9 +249,9 @@ def _cost(node: Node) -> int:
     return 1
 
 
-def _reached(arms: list[Separation | None], everything: Set) -> Separation | None:
+def _reached(arms: list[Separator | None], everything: Set) -> Separator | None:
     """The condition under which the last of these arms is read: it holds, and none before it does."""
-    parts: list[Separation] = []
+    parts: list[Separator] = []
     for arm in arms[:-1]:
         if arm is None:
             return None
@@ -276,12 +276,12 @@ def negated(node: Node) -> Node:
     return UnaryOp("not", node)
 
 
-def _not(condition: Separation, among: Set) -> Separation:
+def _not(condition: Separator, among: Set) -> Separator:
     node = negated(condition.node)
-    return Separation(node, among & ~condition.holds, condition.cost + 1, condition.safe)
+    return Separator(node, among & ~condition.holds, condition.cost + 1, condition.safe)
 
 
-def _conjunction(literals: Sequence[Separation], chosen: Set, among: Set, left: Set) -> list[int]:
+def _conjunction(literals: Sequence[Separator], chosen: Set, among: Set, left: Set) -> list[int]:
     """Literals that hold together for a variant of ``left``, and for none of the others that is not chosen."""
     seed, held, part = left & -left, among, list[int]()
 
@@ -299,17 +299,15 @@ def _conjunction(literals: Sequence[Separation], chosen: Set, among: Set, left: 
     return part
 
 
-def _and(left: Separation, right: Separation) -> Separation:
-    return Separation(BinOp("and", left.node, right.node), left.holds & right.holds, left.cost + right.cost)
+def _and(left: Separator, right: Separator) -> Separator:
+    return Separator(BinOp("and", left.node, right.node), left.holds & right.holds, left.cost + right.cost)
 
 
-def _or(left: Separation, right: Separation) -> Separation:
-    return Separation(
-        BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1
-    )
+def _or(left: Separator, right: Separator) -> Separator:
+    return Separator(BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1)
 
 
-def _distinct(conditions: Iterable[Separation], everything: Set) -> Iterator[Separation]:
+def _distinct(conditions: Iterable[Separator], everything: Set) -> Iterator[Separator]:
     """The first of conditions that are equivalent, or opposite."""
     seen: set[Set] = set()
     for condition in conditions:
@@ -318,7 +316,7 @@ def _distinct(conditions: Iterable[Separation], everything: Set) -> Iterator[Sep
             yield condition
 
 
-def _one(candidates: Iterable[Separation], among: Set) -> Iterator[Separation]:
+def _one(candidates: Iterable[Separator], among: Set) -> Iterator[Separator]:
     for condition in candidates:
         yield condition
         yield _not(condition, among)

@@ -1,8 +1,8 @@
 """Conditions: for which other defines a translation is right.
 
 Input: the log of a translation (recording.py), the defines that it was made with, the names in its source.
-Output: ``Conditions``, few and in the user's names: which names are given, and of what kind; the words of those that
-are not numbers; and comparisons of numbers, ``TM >= 16``, ``is_power_of_2(TM)``, ``Y * 1000 <= 2147483647``.
+Output: ``Conditions``, few and in the user's names: which names are given, and of what kind; the words of those
+that are not numbers; and comparisons of numbers, ``TM >= 16``, ``is_power_of_2(TM)``, ``Y * 1000 <= 2147483647``.
 Invariant: together they are equivalent to the log without its optional outcomes.
 """
 

@@ -1,14 +1,14 @@
 """Numbers of defines that record what is asked of them.
 
 A define set is executed, not sampled: the number of a define enters the translator as a ``RecordedInt``, an int
-that carries the term over define names which computes it. Arithmetic builds larger terms; every comparison goes into
-the log of the translation, with its outcome. Other values with the same outcomes give the same translation.
+that carries the term over define names which computes it. Arithmetic builds larger terms; every comparison goes
+into the log of the translation, with its outcome. Other values with the same outcomes give the same translation.
 
 Input: ``Log.number``. Output: ``Log.entries``, from which conditions.py makes the conditions of a translation.
 Invariants: a comparison of two equal terms, or of two constants, records nothing, as it has one outcome; what
-leaves the arithmetic (``int(x)``, ``str(x)``, ``float(x)``) records that the defines in it have their values; a hash
-is that of the term, so that in sets and dictionaries two numbers are equal where their terms are, whatever their
-values. A ``RecordedInt`` ends with its translation: ``plain`` and ``instantiated`` are what leaves it.
+leaves the arithmetic (``int(x)``, ``str(x)``, ``float(x)``) records that the defines in it have their values; a
+hash is that of the term, so that in sets and dictionaries two numbers are equal where their terms are, whatever
+their values. A ``RecordedInt`` ends with its translation: ``plain`` and ``instantiated`` are what leaves it.
 """
 
 from __future__ import annotations

@@ -135,6 +135,9 @@ class Memory(SimpleNamespace):
     def debug_barrier(self) -> None:
         pass
 
+    def static_assert(self, condition: bool, reason: str = "") -> None:
+        assert condition, reason
+
     def to_tensor(self, value: object) -> object:
         return value
 

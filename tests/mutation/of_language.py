@@ -272,7 +272,7 @@ LANGUAGE = (
     (
         "shallow-product",
         "emit/expr:dot",
-        "depth < min_depth(common)",
+        "compare(depth, '<', min_depth(common), enforced=False)",
         "False",
         "a product of less depth than tl.dot takes is not widened",
     ),

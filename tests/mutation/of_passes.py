@@ -49,7 +49,7 @@ PASSES = (
     (
         "padding-moves",
         "passes/lower/pad:_Padding._reshape",
-        "not any((size & size - 1 for size in (*have[1:], *want[1:])))",
+        "all(map(is_power_of_2, (*have[1:], *want[1:])))",
         "True",
         "a change of shape moves elements with their padding",
     ),
@@ -324,7 +324,7 @@ PASSES = (
     (
         "split-always-whole",
         "passes/speed/peel:_Peel._loop",
-        "_multiple(iteration.count, known) % step == 0 and step & step - 1 == 0",
+        "_multiple(iteration.count, known) % step == 0 and is_power_of_2(step)",
         "True",
         "the last iteration of a product's loop loses its masks although it is not whole",
     ),
@@ -387,7 +387,7 @@ PASSES = (
     (
         "each-thread-its-own",
         "passes/memory/barriers:Owners.one_each",
-        "math.prod(shape_of(pointer.type)) >= _MAX_THREADS",
+        "compare(math.prod(shape_of(pointer.type)), '>=', _MAX_THREADS, optional=False)",
         "True",
         "small blocks count as large enough for every thread to meet only its own elements",
     ),
