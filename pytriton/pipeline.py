@@ -36,6 +36,7 @@ from pytriton.passes.check.inspector import Inspection, executor, inspector
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.passes.check.steps import Steps, watched
 from pytriton.passes.memory.provenance import Provenance
+from pytriton.reuse import Templates
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -183,18 +184,28 @@ def translate_as(
 ) -> Translation:
     """The same, with all settings."""
     with not_collecting():  # its trees are gone again when the collector goes on
-        return _translated(source, defines, settings, name)
+        report = Report()
+        text = _source(source, name, report)
+        single = {key: _first(value) for key, value in (defines or {}).items()}
+        return _templates.find(text, single, settings) or _translated(text, single, settings, report)
+
+
+def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:
+    """A translation with the numbers that its terms have for these defines."""
+    memo: dict[int, tuple[object, object]] = {}
+    fields = (
+        {name: instantiated(getattr(template, name), values, memo) for name in _NUMBERED} if values else {}
+    )
+    return replace(template, **fields)
+
+
+_NUMBERED: Final = ("parameters", "constexprs", "buffers", "traits", "sites", "table", "prints")
+_templates: Final = Templates(_plain)
 
 
 def _translated(
-    source: str | bytes | os.PathLike[str] | Source,
-    defines: Mapping[str, object] | None,
-    settings: Settings,
-    name: str | None,
+    text: Source, single: Mapping[str, object], settings: Settings, report: Report
 ) -> Translation:
-    report = Report()
-    text = _source(source, name, report)
-    single = {key: _first(value) for key, value in (defines or {}).items()}
     log = Log()
     front = read(text, single, report, settings.include_dirs, log)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
@@ -237,8 +248,8 @@ def _translated(
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
         conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
     )
-    plain: Translation = instantiated(translation, front.given_numbers())
-    return plain
+    _templates.keep(text, settings, translation, translation.conditions, tuple(log.entries))
+    return _plain(translation, front.given_numbers())
 
 
 def _source(source: str | bytes | os.PathLike[str] | Source, name: str | None, report: Report) -> Source:

@@ -27,11 +27,12 @@ from pytriton.lang.recording import (
     Role,
     Term,
     names_in,
+    plain,
     polynomial,
     term_of,
 )
 from pytriton.lang.tree.convert import round_to
-from pytriton.lang.tree.typed import Size
+from pytriton.lang.tree.typed import RecordedSize, Size
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF
 from pytriton.source import Source, Span
 
@@ -149,14 +150,16 @@ class Conditions:
 
     def hold(self, given: Mapping[str, Macro]) -> bool:
         """The same, for defines that were read."""
+        values = _numbers(given)
+        return self.are_given(given) and all(holds(each.comparison, values) for each in self.comparisons)
+
+    def are_given(self, given: Mapping[str, Macro]) -> bool:
+        """Whether the same names are given, numbers as numbers of the same kind, and others in the same words."""
         relevant = {name: macro for name, macro in given.items() if name in self.mentioned}
-        if relevant.keys() != self.kinds.keys() | self.texts.keys():
-            return False
-        values = _numbers(relevant)
         return (
-            all(type(values.get(name)) is kind for name, kind in self.kinds.items())
+            relevant.keys() == self.kinds.keys() | self.texts.keys()
+            and all(type(relevant[name].value) is kind for name, kind in self.kinds.items())
             and all(spelling(relevant[name]) == text for name, text in self.texts.items())
-            and all(holds(condition.comparison, values) for condition in self.comparisons)
         )
 
 
@@ -202,8 +205,10 @@ def instantiated(
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
     match result:
-        case Size(term=term, expr=expr):
+        case RecordedSize(term=term, expr=expr):
             return Size(evaluated(term, values), instantiated(expr, values, memo))
+        case Size(expr=expr):
+            return Size(plain(result), instantiated(expr, values, memo)) if expr is not None else result
         case RecordedInt(term=term) | RecordedFloat(term=term):
             return evaluated(term, values)
         case str() | int() | float() | None | Span():

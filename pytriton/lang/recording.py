@@ -65,6 +65,8 @@ class Log:
 
     def __init__(self) -> None:
         self.entries: dict[Comparison, Requirement] = {}
+        self.asked: dict[tuple[Any, ...], bool] = {}  # the questions, and their answers
+        self.computed: dict[tuple[Any, ...], Any] = {}  # the numbers that were computed, by operation
         self._values: dict[str, int | float] = {}
 
     def number(self, name: str, value: int | float) -> int | float:
@@ -116,7 +118,7 @@ class _Recording:
     """The methods of both kinds of numbers."""
 
     term: Term
-    log: Log | None  # None: a constant
+    log: Log
     span: Span | None
 
     __add__, __radd__ = _arithmetic("+"), _arithmetic("+", True)
@@ -135,7 +137,7 @@ class _Recording:
     __gt__, __ge__ = _comparison(">"), _comparison(">=")
 
     def __neg__(self) -> Any:
-        return of_one("neg", self, -plain(self)) if isinstance(self, float) else _computed("-", 0, self)  # type: ignore[arg-type]
+        return of_one("neg", self, -plain(self)) if isinstance(self, float) else _computed("-", 0, self)
 
     def __pos__(self) -> Any:
         return self
@@ -144,7 +146,7 @@ class _Recording:
         return compare(self, "!=", 0)  # type: ignore[arg-type]
 
     def __hash__(self) -> int:
-        return hash(plain(self) if self.log is None else ("recorded", self.term))
+        return hash(("recorded", self.term))
 
     def __int__(self) -> int:
         return int(pinned(self))
@@ -168,13 +170,14 @@ class _Recording:
         raise TypeError("a recorded number ends with its translation")
 
 
-class RecordedInt(_Recording, int):
-    """An integer computed from defines."""
+class RecordedInt(_Recording):
+    """An integer computed from defines: of the classes that are also an int."""
 
     _products: Products | None
 
-    def __new__(cls, value: int, term: Term, log: Log | None, span: Span | None = None) -> Self:
-        self = super().__new__(cls, plain(value))
+    def __new__(cls, value: int, term: Term, log: Log, span: Span | None = None) -> Any:
+        kind: Any = RecordedNumber if cls is RecordedInt else cls
+        self = int.__new__(kind, plain(value))
         self.term, self.log, self.span = term, log, span
         self._products = None
         return self
@@ -196,10 +199,14 @@ class RecordedInt(_Recording, int):
         return of_one("bit_length", self, plain(self).bit_length())
 
 
+class RecordedNumber(RecordedInt, int):
+    """Such an int, with nothing else."""
+
+
 class RecordedFloat(_Recording, float):
     """A floating number computed from defines. Comparisons are Python's; ``pinned`` compares bits."""
 
-    def __new__(cls, value: float, term: Term, log: Log | None, span: Span | None = None) -> Self:
+    def __new__(cls, value: float, term: Term, log: Log, span: Span | None = None) -> Self:
         self = super().__new__(cls, plain(value))
         self.term, self.log, self.span = term, log, span
         return self
@@ -213,7 +220,7 @@ class RecordedFloat(_Recording, float):
 
 def at(value: int | float, span: Span) -> Any:
     """The number as it is used at a place."""
-    if isinstance(value, RecordedInt | RecordedFloat) and value.log is not None:
+    if isinstance(value, RecordedInt | RecordedFloat):
         kind: Any = RecordedFloat if isinstance(value, float) else RecordedInt
         return kind(value, value.term, value.log, span)
     return value
@@ -221,6 +228,8 @@ def at(value: int | float, span: Span) -> Any:
 
 def plain(value: Any) -> Any:
     """The value without its record: for what was recorded already, or decides nothing."""
+    if value.__class__ is int:
+        return value
     return float.__float__(value) if isinstance(value, float) else int.__int__(value)
 
 
@@ -250,7 +259,7 @@ def term_of(value: int | float) -> Term:
 
 def is_recorded(value: object) -> bool:
     """Whether a number depends on a define."""
-    return isinstance(value, RecordedInt | RecordedFloat) and value.log is not None
+    return isinstance(value, _Recording)
 
 
 # ---------------------------------------------------------------- comparisons
@@ -265,22 +274,22 @@ def compare(
     enforced: bool | None = None,
 ) -> bool:
     """Whether a comparison holds. ``optional``, ``enforced``: the outcome that has this role."""
-    outcome: bool = _TRUTHS[sign](plain(left), plain(right))
-    recording: Any = left if is_recorded(left) else right
-    if not is_recorded(recording):
-        return outcome
-    first, second = term_of(left), term_of(right)
-    floating = isinstance(left, float) or isinstance(right, float)
-    if not floating and _sum(products_of(left), products_of(right), -1).keys() <= {()}:  # type: ignore[arg-type]
-        return outcome  # whatever the defines are
+    recording: Any = left if isinstance(left, _Recording) else right
+    if not isinstance(recording, _Recording):
+        return _TRUTHS[sign](left, right)
+    log = recording.log
+    question = sign, term_of(left), term_of(right), optional, enforced
+    if question in log.asked:
+        return log.asked[question]
+    log.asked[question] = outcome = _TRUTHS[sign](plain(left), plain(right))
+    _, first, second, *_ = question
+    role: Role = "optional" if outcome is optional else "enforced" if outcome is enforced else "required"
     if recording is right:
         first, second, sign = second, first, _MIRRORED.get(sign, sign)
-    role: Role = "optional" if outcome is optional else "enforced" if outcome is enforced else "required"
-    if floating:
-        recording.log.add(Comparison(sign, first, second, outcome), recording.span, role)
-    else:
-        held = sign if outcome else NEGATED[sign]
-        recording.log.add(Comparison(held, first, second), recording.span, role)
+    if isinstance(left, float) or isinstance(right, float):
+        log.add(Comparison(sign, first, second, outcome), recording.span, role)
+    elif not _sum(products_of(left), products_of(right), -1).keys() <= {()}:  # else it holds for all defines
+        log.add(Comparison(sign if outcome else NEGATED[sign], first, second), recording.span, role)
     return outcome
 
 
@@ -295,7 +304,7 @@ def is_power_of_2(size: int) -> bool:
     the padding of a power of two is empty."""
     value: int = plain(size)
     outcome = value > 0 and value & (value - 1) == 0
-    if isinstance(size, RecordedInt) and size.log is not None:
+    if isinstance(size, RecordedInt):
         if outcome:
             size.log.add(Comparison("is_power_of_2", size.term), size.span, "enforced")
         else:
@@ -363,7 +372,7 @@ def _written(products: Products) -> Term:
     return term
 
 
-def products_of(value: int) -> Products:
+def products_of(value: Any) -> Products:
     """An integer as a sum of products."""
     if isinstance(value, RecordedInt):
         return value.products
@@ -372,42 +381,45 @@ def products_of(value: int) -> Products:
 
 def of_one(name: str, operand: Any, value: Any) -> Any:
     """The value of a function (``FUNCTIONS`` of conditions.py) of one number."""
-    return _made((name, term_of(operand)), value, operand)
+    return _made((name, operand.term), value, operand) if isinstance(operand, _Recording) else value
 
 
-def _made(term: Term, value: Any, *operands: int | float) -> Any:
-    """A number that was computed from others."""
-    source: Any = next((operand for operand in operands if is_recorded(operand)), None)
-    if source is None:
-        return value
+def _made(term: Term, value: Any, source: _Recording) -> Any:
+    """A number that was computed from others, ``source`` among them."""
     kind = RecordedFloat if isinstance(value, float) else RecordedInt
     return kind(value, term, source.log, source.span)
 
 
-def _computed(sign: str, left: int | float, right: int | float) -> Any:
+def _computed(sign: str, left: Any, right: Any) -> Any:
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         return NotImplemented
-    if sign in ("/", "//", "%") and right == 0:
-        raise ZeroDivisionError
-    if sign in ("<<", ">>") and not (0 <= right <= MAX_SHIFT):
-        raise ValueError(f"a shift by {plain(right)}")
-    value = OPERATORS[sign](plain(left), plain(right))
-    if isinstance(value, float):
-        return _made((sign, term_of(left), term_of(right)), value, left, right)
-    first, second = products_of(left), products_of(right)  # type: ignore[arg-type]
+    source: _Recording = left if isinstance(left, _Recording) else right  # type: ignore[assignment]
+    computed, term = source.log.computed, (sign, term_of(left), term_of(right))
+    if term not in computed:
+        if sign in ("/", "//", "%") and right == 0:
+            raise ZeroDivisionError
+        if sign in ("<<", ">>") and not (0 <= right <= MAX_SHIFT):
+            raise ValueError(f"a shift by {plain(right)}")
+        value = OPERATORS[sign](plain(left), plain(right))
+        written = term if isinstance(value, float) else _simplest(term, products_of(left), products_of(right))
+        computed[term] = _made(written, value, source)
+    return computed[term]
+
+
+def _simplest(term: tuple[Any, ...], first: Products, second: Products) -> Term:
+    """What an operator makes of two sums of products, as a term."""
+    sign, few = term[0], len(first) + len(second) <= MAX_PRODUCTS
     if sign == "<<" and second.keys() <= {()}:
-        sign, second = "*", {(): 1 << plain(right)}
-    if sign in ("+", "-") and len(first) + len(second) <= MAX_PRODUCTS:
-        products = _sum(first, second, 1 if sign == "+" else -1)
-    elif sign == "*" and len(first) * len(second) <= MAX_PRODUCTS:
-        products = _product(first, second)
-    elif sign == "//" and second == {(): 1}:
-        products = first
-    elif sign in ("//", "%") and (not first or first == second):
-        products = {(): 1} if first and sign == "//" else {}
-    else:
-        return _made((sign, term_of(left), term_of(right)), value, left, right)
-    return _made(_written(products), value, left, right)
+        sign, second = "*", {(): 1 << second.get((), 0)}
+    if sign in ("+", "-") and few:
+        return _written(_sum(first, second, 1 if sign == "+" else -1))
+    if sign == "*" and len(first) * len(second) <= MAX_PRODUCTS:
+        return _written(_product(first, second))
+    if sign == "//" and second == {(): 1}:
+        return _written(first)
+    if sign in ("//", "%") and (not first or first == second):
+        return 1 if first and sign == "//" else 0
+    return term
 
 
 OPERATORS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {

@@ -9,7 +9,6 @@ gone: two variables of one name are two symbols. Passes rebuild what they change
 from __future__ import annotations
 
 from typing import Literal as Choice
-from typing import Self
 
 from pytriton.frozen import node
 from pytriton.lang.recording import RecordedInt, pinned, plain
@@ -44,27 +43,35 @@ class KnownInside:
     sets: frozenset[Symbol]
 
 
-class Size(RecordedInt):
+class Size(int):
     """One size of a block: a number that remembers the expression which gave it, for printing."""
 
     expr: Expr | None
 
-    def __new__(cls, value: int, expr: Expr | None = None) -> Self:
+    def __new__(cls, value: int, expr: Expr | None = None) -> Size:
+        size: Size
         if isinstance(value, RecordedInt):
-            self = super().__new__(cls, value, value.term, value.log, value.span)
+            size = RecordedInt.__new__(RecordedSize, value, value.term, value.log, value.span)
         else:
-            self = super().__new__(cls, value, value, None)
-        self.expr = expr
-        return self
+            size = int.__new__(Size, value)
+        size.expr = expr
+        return size
 
     def __str__(self) -> str:
         return str(pinned(self)) if self.expr is None else spell(self.expr)
 
 
+class RecordedSize(RecordedInt, Size):
+    """A size that depends on defines."""
+
+    __str__ = Size.__str__
+
+
 def value_of(size: int) -> int:
     """The number of a size, without the expression that gave it."""
-    if isinstance(size, RecordedInt) and size.log is not None:
-        return RecordedInt(size, size.term, size.log, size.span)
+    if isinstance(size, RecordedInt):
+        recorded: int = RecordedInt(size, size.term, size.log, size.span)
+        return recorded
     number: int = plain(size)
     return number
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from pytriton.frozen import node, record
-from pytriton.lang.recording import compare
+from pytriton.lang.recording import RecordedInt, compare
 
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
@@ -209,7 +209,7 @@ def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int
 
 def is_one(size: int) -> bool:
     """Whether an axis repeats to any size. No is right for 1, too: Triton repeats such an axis by itself."""
-    return compare(size, "==", 1, optional=False)
+    return compare(size, "==", 1, optional=False) if isinstance(size, RecordedInt) else size == 1
 
 
 def same_shape(left: tuple[int, ...], right: tuple[int, ...]) -> bool:

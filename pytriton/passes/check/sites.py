@@ -12,6 +12,7 @@ from typing import Literal as Choice
 
 from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
+from pytriton.lang.tree.typed import value_of
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.lang.tree.walk import (
     expressions,
@@ -110,7 +111,7 @@ class _Accesses:
                 kind,
                 known,
                 _width(pointer),
-                tuple(map(int, shape_of(pointer.type))),
+                tuple(map(value_of, shape_of(pointer.type))),
                 mask is not None,
                 _scalars(offsets),
                 _scalars(self._sources(mask) if mask is not None else set()),

@@ -211,7 +211,9 @@ class _Search:
         """A block of pointers as a tiling; None where it cannot be one."""
         loop, step, tile, along = moved.loop, moved.step, moved.tile, moved.along
         stop, shape = self._stop(moved.bound), shape_of(moved.pointers.symbol.type)
-        if stop is None or step < 0 or max(shape) > _MAX_TILE or any(load.mask for load in moved.loads):
+        if stop is None or step < 0 or any(load.mask for load in moved.loads):
+            return None
+        if any(size > _MAX_TILE for size in shape):
             return None
         stride, rows, columns = tile.rows.stride, tile.rows.indices, tile.columns.indices
         if stride is None or tile.columns.stride is not None:
