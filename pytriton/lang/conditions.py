@@ -18,6 +18,7 @@ from pytriton.errors import Report
 from pytriton.frozen import record, replace
 from pytriton.lang.preprocess.macros import Macro, given_macros
 from pytriton.lang.recording import (
+    MAX_SHIFT,
     NEGATED,
     OPERATORS,
     Comparison,
@@ -70,7 +71,10 @@ def evaluated(term: Term, values: Mapping[str, int | float]) -> Any:
         case (function, operand):
             return FUNCTIONS[function](evaluated(operand, values))
         case (operator, left, right):
-            return OPERATORS[operator](evaluated(left, values), evaluated(right, values))
+            first, second = evaluated(left, values), evaluated(right, values)
+            if operator in ("<<", ">>") and second > MAX_SHIFT:
+                raise ValueError(f"a shift by {second}")  # it would take long, and all memory
+            return OPERATORS[operator](first, second)
     raise AssertionError(term)
 
 
