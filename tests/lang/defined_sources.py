@@ -60,7 +60,7 @@ class _Source:
         if kind < 8:
             return f"sizeof({self.pick((WORD, 'int', 'long'))})"
         number = str(self.pick(NUMBERS))
-        return number + self.pick(("", "", "", "u", "l"))
+        return number + str(self.pick(("", "", "", "u", "l")))
 
     def integer(self, depth: int = 2) -> str:
         """A constant expression of integers."""
@@ -330,7 +330,7 @@ class _Source:
 
     def number(self) -> int:
         if self.chance(12):
-            return int(self.pick(LARGE)) * self.pick((1, -1))
+            return int(self.pick(LARGE)) * (1 if self.chance(2) else -1)
         number = int(self.pick(NUMBERS[:14] if self.chance(2) else NUMBERS))
         return -number if self.chance(6) else number
 
