@@ -188,7 +188,8 @@ def conditions_of(
     texts = {
         name: spelling(macro) for name, macro in relevant.items() if macro.value is None or name in spelled
     }
-    return Conditions(mentioned, kinds, texts, simplified(entries))
+    floats = frozenset(name for name, kind in kinds.items() if kind is float)
+    return Conditions(mentioned, kinds, texts, simplified(entries, floats))
 
 
 def instantiated(
@@ -316,12 +317,12 @@ def _stricter(first: Entry, second: Entry) -> Entry:
     return second if second.role == "required" else first
 
 
-def simplified(entries: Mapping[Comparison, Entry]) -> tuple[Condition, ...]:
-    """The conditions of a log, without its optional outcomes."""
+def simplified(entries: Mapping[Comparison, Entry], floats: frozenset[str]) -> tuple[Condition, ...]:
+    """The conditions of a log, without its optional outcomes; ``floats``: the floating defines."""
     box: dict[Product, _Bounds] = {}
     others: list[tuple[Comparison, Entry]] = []
     for comparison, entry in entries.items():
-        if entry.role != "optional" and not _bounds(comparison, entry, box):
+        if entry.role != "optional" and not _bounds(comparison, entry, box, floats):
             others.append((comparison, entry))
     for bounds in box.values():
         bounds.tighten()
@@ -339,11 +340,13 @@ def simplified(entries: Mapping[Comparison, Entry]) -> tuple[Condition, ...]:
     return tuple(conditions)
 
 
-def _bounds(comparison: Comparison, entry: Entry, box: dict[Product, _Bounds]) -> bool:
+def _bounds(
+    comparison: Comparison, entry: Entry, box: dict[Product, _Bounds], floats: frozenset[str]
+) -> bool:
     """Take a comparison as a bound of one product, if it is one."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if isinstance(left, str) and _is_floating(right):
-        return _bounds_of_float(comparison, left, entry, box)
+        return left in floats and _bounds_of_float(comparison, left, entry, box)
     if sign == "is_power_of_2" and isinstance(left, str):
         bounds = box.setdefault((left,), _Bounds())
         bounds.power = entry if bounds.power is None else _stricter(bounds.power, entry)
@@ -369,7 +372,9 @@ def _bounds(comparison: Comparison, entry: Entry, box: dict[Product, _Bounds]) -
 def _bounds_of_float(comparison: Comparison, name: str, entry: Entry, box: dict[Product, _Bounds]) -> bool:
     """Take a comparison of a floating define with a number; one that holds shows that it is not NaN."""
     sign, right = comparison.operator, comparison.right
-    if not comparison.holds or sign not in ("<", "<=", ">", ">=") or not isinstance(right, tuple):
+    if not comparison.holds or sign not in ("<", "<=", ">", ">="):
+        return False
+    if not isinstance(right, tuple) or right[0] != "float":
         return False
     number = float.fromhex(right[1])
     if sign in ("<", ">"):
