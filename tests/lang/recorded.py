@@ -64,7 +64,8 @@ def recorded(source: str, defines: dict[str, Any], settings: Settings) -> Record
         return made
 
     read._entries.clear()
-    made, errors = None, ()
+    made: Translation | None = None
+    errors: tuple[str, ...] = ()
     with (
         mock.patch.object(pipeline, "Log", logging),
         mock.patch.object(pipeline, "instantiated", instantiating),
