@@ -33,6 +33,7 @@ STAGES = (
         "lang",
         "passes",
         "emit",
+        "reuse",
         "pipeline",
     ),
     *(

@@ -4,7 +4,7 @@ A ``Value`` is a printed expression with Triton's element type for it. ``strong`
 be when the kernel runs: a tensor of that type, or a bare Python number that takes the type of its context.
 A literal is weak; an ``int`` parameter may be either, as Triton turns the value 1 into a constant, and so may
 the variable of a ``range`` loop, which the interpreter keeps as a Python int. ``number`` is the value it has
-then, which Python computes with more digits than C; ``natural``: it is at least 0 then.
+then, which Python computes with more digits than C; ``natural``: where that is unknown, whether it is at least 0.
 
 ``promoted`` repeats the promotions of Triton 3.6 to 3.9 (``computation_type_impl``), so that the emitter casts
 where they differ from C and nowhere else.
@@ -48,6 +48,11 @@ class Value:
     weak: bool = False
     number: int | float | None = None  # None: not known, as of the variable of a loop
     natural: bool = False
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether it is at least 0 then. That of a number is recorded, so ask only where it matters."""
+        return self.natural if self.number is None else compare(self.number, ">=", 0, optional=False)
 
 
 def _kind(type_: ScalarType) -> int:
@@ -260,7 +265,7 @@ def bare(value: int | float, element: ScalarType) -> Value:
         positive = full(Atom("0.0") if value == 0 else node, element)
         return Value(BinOp("*", Atom("-1.0"), positive) if value == 0 else positive, element)
     known = float(node.text) if element.is_float and isinstance(node, Atom) else value
-    return Value(node, element, False, True, known, value >= 0)
+    return Value(node, element, False, True, known)
 
 
 def rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
@@ -420,7 +425,7 @@ def integer_division(expr: typed.Binary, first: Value, second: Value, common: Sc
     """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
     operator = "//" if expr.operator == "/" else "%"
     counted = first.number is not None and second.number is not None  # and Python's quotient is C's
-    if first.weak and second.weak and not (counted or (first.natural and second.natural)):
+    if first.weak and second.weak and not (counted or (first.is_natural and second.is_natural)):
         first = as_tensor(first)
     if first.element == BOOL and not first.weak:
         first = as_type(first, common)

@@ -104,8 +104,7 @@ def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
     if value is not None and unspelled(expr.value, element):
         return bare(value, element)
     name = context.names.constexpr(expr.name, expr.value)
-    natural = compare(expr.value, ">=", 0, optional=False)
-    return Value(Atom(name), element, False, True, expr.value, natural)
+    return Value(Atom(name), element, False, True, expr.value)
 
 
 def _name(expr: typed.Name, context: Context) -> Value:
@@ -332,8 +331,10 @@ def binary(expr: typed.Binary, context: Context) -> Value:
     if got != element and strong:
         return as_type(Value(node, got or element), element)
     number = computed(expr, first, second)
-    natural = expr.operator in ("+", "*", ">>") and first.natural and second.natural
-    return Value(node, element, strong, weak, number, natural if number is None else number >= 0)
+    unknown_first = sorted((first, second), key=lambda value: value.number is not None)
+    natural = number is None and expr.operator in ("+", "*", ">>")
+    natural = natural and all(value.is_natural for value in unknown_first)
+    return Value(node, element, strong, weak, number, natural)
 
 
 def _operands(
@@ -362,7 +363,7 @@ def _operands(
     mixed = [(left_value, right_cast), (left_cast, right_value)]
     for first, second in ((left_value, right_value), *(reversed(mixed) if _written(left) else mixed)):
         exact = operator not in ("<<", ">>") or shifts(first, second, common)
-        if common.kind == "uint" and any(value.weak and not value.natural for value in (first, second)):
+        if common.kind == "uint" and any(value.weak and not value.is_natural for value in (first, second)):
             continue  # a bare number that may be below 0, which Triton refuses with an unsigned one
         got = promoted(first, second, division=division) if exact else None
         if got == wanted and (wanted == common or first.element == second.element == common):

@@ -18,6 +18,7 @@ from pytriton.errors import Report
 from pytriton.frozen import record, replace
 from pytriton.lang.preprocess.macros import Macro, given_macros
 from pytriton.lang.recording import (
+    MAX_SHIFT,
     NEGATED,
     OPERATORS,
     Comparison,
@@ -71,7 +72,10 @@ def evaluated(term: Term, values: Mapping[str, int | float]) -> Any:
         case (function, operand):
             return FUNCTIONS[function](evaluated(operand, values))
         case (operator, left, right):
-            return OPERATORS[operator](evaluated(left, values), evaluated(right, values))
+            first, second = evaluated(left, values), evaluated(right, values)
+            if operator in ("<<", ">>") and second > MAX_SHIFT:
+                raise ValueError(f"a shift by {second}")  # it would take long, and all memory
+            return OPERATORS[operator](first, second)
     raise AssertionError(term)
 
 
@@ -187,7 +191,8 @@ def conditions_of(
     texts = {
         name: spelling(macro) for name, macro in relevant.items() if macro.value is None or name in spelled
     }
-    return Conditions(mentioned, kinds, texts, simplified(entries))
+    floats = frozenset(name for name, kind in kinds.items() if kind is float)
+    return Conditions(mentioned, kinds, texts, simplified(entries, floats))
 
 
 def instantiated(
@@ -317,12 +322,12 @@ def _stricter(first: Requirement, second: Requirement) -> Requirement:
     return second if second.role == "required" else first
 
 
-def simplified(entries: Mapping[Comparison, Requirement]) -> tuple[Condition, ...]:
-    """The conditions of a log, without its optional outcomes."""
+def simplified(entries: Mapping[Comparison, Requirement], floats: frozenset[str]) -> tuple[Condition, ...]:
+    """The conditions of a log, without its optional outcomes; ``floats``: the floating defines."""
     box: dict[Product, _Limits] = {}
     others: list[tuple[Comparison, Requirement]] = []
     for comparison, entry in entries.items():
-        if entry.role != "optional" and not _bounds(comparison, entry, box):
+        if entry.role != "optional" and not _bounds(comparison, entry, box, floats):
             others.append((comparison, entry))
     for bounds in box.values():
         bounds.tighten()
@@ -340,11 +345,13 @@ def simplified(entries: Mapping[Comparison, Requirement]) -> tuple[Condition, ..
     return tuple(conditions)
 
 
-def _bounds(comparison: Comparison, entry: Requirement, box: dict[Product, _Limits]) -> bool:
+def _bounds(
+    comparison: Comparison, entry: Requirement, box: dict[Product, _Limits], floats: frozenset[str]
+) -> bool:
     """Take a comparison as a bound of one product, if it is one."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if isinstance(left, str) and _is_floating(right):
-        return _bounds_of_float(comparison, left, entry, box)
+        return left in floats and _bounds_of_float(comparison, left, entry, box)
     if sign == "is_power_of_2" and isinstance(left, str):
         bounds = box.setdefault((left,), _Limits())
         bounds.power = entry if bounds.power is None else _stricter(bounds.power, entry)
@@ -372,7 +379,9 @@ def _bounds_of_float(
 ) -> bool:
     """Take a comparison of a floating define with a number; one that holds shows that it is not NaN."""
     sign, right = comparison.operator, comparison.right
-    if not comparison.holds or sign not in ("<", "<=", ">", ">=") or not isinstance(right, tuple):
+    if not comparison.holds or sign not in ("<", "<=", ">", ">="):
+        return False
+    if not isinstance(right, tuple) or right[0] != "float":
         return False
     number = float.fromhex(right[1])
     if sign in ("<", ">"):

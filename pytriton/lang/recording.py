@@ -169,6 +169,13 @@ class _Recording:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a recorded number ends with its translation")
 
+    def _unrecorded(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("there is no record of this; use pinned()")
+
+    __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _unrecorded
+    __round__ = __trunc__ = __floor__ = __ceil__ = _unrecorded
+    bit_count = to_bytes = as_integer_ratio = hex = conjugate = _unrecorded
+
 
 class RecordedInt(_Recording):
     """An integer computed from defines: of the classes that are also an int."""

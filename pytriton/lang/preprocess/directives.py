@@ -93,13 +93,14 @@ def preprocess_given(
     while names := (names & given.keys()) - reached:
         reached |= names
         names = {token.text for name in names for token in given[name].body}
+    texts = {token.text for name in reached if given[name].value is None for token in given[name].body}
     return Preprocessed(
         run.out,
         frozenset(reached | (wrong & run.names)),
         run.macros,
         {name: macro.value for name, macro in given.items() if macro.value is not None},
         frozenset(expander.spelled),
-        frozenset(run.names | expander.used | {token.text for name in reached for token in given[name].body}),
+        frozenset(run.names | expander.used | texts),
     )
 
 

@@ -13,7 +13,7 @@ from operator import add, and_, eq, ge, gt, le, lt, mul, ne, or_, sub, xor
 from typing import Any, Final
 
 from pytriton.frozen import replace
-from pytriton.lang.recording import is_finite, is_power_of_2, is_recorded, of_one, plain
+from pytriton.lang.recording import is_finite, is_power_of_2, is_recorded, of_one, pinned, plain
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import (
@@ -315,8 +315,10 @@ def computed(
         return wrap(truncated(-remainder if left < 0 else remainder), type_)
     if operator == "/":
         if right == 0:
-            infinite = math.copysign(math.inf, left) * math.copysign(1, right)
-            return math.nan if left == 0 or math.isnan(left) else infinite
+            if not (left < 0 or left > 0):
+                return math.nan
+            negative = math.copysign(1, pinned(right)) < 0
+            return -math.inf if (left < 0) != negative else math.inf
         return round_to(left / right, type_)
     if operator in ("<<", ">>"):
         if not 0 <= right < type_.bits:

@@ -247,7 +247,7 @@ class Unparser:
             return "true" if expr.value else "false"
         if expr.span.expansion is None and _NUMBER.fullmatch(text):
             return text
-        if isinstance(expr.value, float) and math.isinf(expr.value):
+        if isinstance(expr.value, float) and abs(expr.value) == math.inf:
             return "F32_INFINITY" if expr.value > 0 else "-F32_INFINITY"
         suffix = "f" if self._strict and element(expr) != DOUBLE and isinstance(expr.value, float) else ""
         return f"{expr.value!r}{suffix}"

@@ -176,7 +176,12 @@ def _masks(masked: typed.Select, scores: typed.Symbol) -> bool:
     """Whether a selection is between scores and an infinity, which scaling does not change."""
     for kept, other in ((masked.yes, masked.no), (masked.no, masked.yes)):
         value = constant(other.operand if isinstance(other, typed.Broadcast) else other)
-        if isinstance(kept, typed.Name) and kept.symbol is scores and value is not None and math.isinf(value):
+        if (
+            isinstance(kept, typed.Name)
+            and kept.symbol is scores
+            and value is not None
+            and abs(value) == math.inf
+        ):
             return True
     return False
 
@@ -249,7 +254,7 @@ class _Powers:
                 if _is_shared(right, expr) or not names(expr).isdisjoint(self._scaled):
                     return with_children(expr, self._in_log2)
         value = constant(expr)
-        return expr if value is not None and math.isinf(value) else _times(self._plain(expr), LOG2_E)
+        return expr if value is not None and abs(value) == math.inf else _times(self._plain(expr), LOG2_E)
 
 
 def _subtracted(call: typed.Call) -> set[typed.Symbol]:

@@ -35,7 +35,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from pytriton.frozen import node, replace
-from pytriton.lang.recording import is_power_of_2
+from pytriton.lang.recording import is_power_of_2, pinned
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import (
@@ -269,7 +269,7 @@ def _is_zero(other: typed.Expr | None) -> bool:
     while isinstance(other, typed.Broadcast):
         other = other.operand
     value = 0 if other is None else constant(other)
-    return value is not None and value == 0 and math.copysign(1, value) == 1
+    return value is not None and value == 0 and math.copysign(1, pinned(value)) == 1
 
 
 def _equal(left: typed.Expr, right: typed.Expr) -> bool:
