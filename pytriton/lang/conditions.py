@@ -306,7 +306,7 @@ class _Limits:
             return
         if self.power is not None:
             yield Condition(Comparison("is_power_of_2", term), self.power.role, self.power.span)
-        if self.low > -math.inf and self.low_entry is not self.power:
+        if self.low > -math.inf and not (self.power is not None and self.low == 1):
             yield Condition(
                 Comparison(">=", term, self._term(self.low)), self.low_entry.role, self.low_entry.span
             )
