@@ -17,10 +17,11 @@ from pytriton.lang.tree.typed import Body, Expr, Symbol
 from pytriton.lang.tree.types import BOOL, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import bodies, expressions, has_memory, names
 from pytriton.native import scalars
-from pytriton.native.blocks import Blocks, Writer
-from pytriton.native.elements import Elements, access, count
+from pytriton.native.blocks import Blocks
+from pytriton.native.elements import Elements, count
 from pytriton.native.inline import advance
-from pytriton.native.scalars import ATOM, Text
+from pytriton.native.scalars import ATOM
+from pytriton.native.writer import Writer
 
 
 def comment(text: str) -> str:
@@ -157,19 +158,7 @@ class Actions:
 
     def _store(self, statement: typed.Store) -> None:
         value, mask, pointer = self._operands(statement)
-        pointed = element_of(pointer.type)
-        assert isinstance(pointed, PointerType)
-        element = pointed.element
-        with self.writer.loops(shape_of(pointer.type)) as indices:
-            address = access(self.elements, pointer, indices)
-            stored = self.elements.operand(value, indices)
-            word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
-            if isinstance(element, PointerType):
-                stored = Text(f"(int64_t)(intptr_t){stored.at(ATOM)}")
-            text = f"store_{word}({address}, {stored.text});"
-            if mask is not None:
-                text = f"if ({self.elements.operand(mask, indices).text}) {text}"
-            self.writer.line(text)
+        self.blocks.transfers.store(pointer, value, mask)
 
     def _operands(self, statement: typed.Store) -> tuple[Expr, Expr | None, Expr]:
         """The value, the mask and the pointer of a store, none of which reads memory that it may change."""

@@ -7,9 +7,6 @@ elements are added in order. Loops run over row-major arrays of known size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
@@ -24,48 +21,14 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import children, kinds, names, walk, with_children
+from pytriton.lang.tree.walk import children, has_memory, kinds, names, walk, with_children
 from pytriton.native import scalars
 from pytriton.native.elements import Elements, count, flat, squeezed
 from pytriton.native.inline import PROGRAM
+from pytriton.native.transfers import Transfers
+from pytriton.native.writer import Writer
 
 _DIVISIONS = ("/", "%")
-
-
-class Writer:
-    """Lines with their indentation."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.depth = 1
-        self.bytes = 0  # of the arrays
-
-    def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
-
-    @contextmanager
-    def block(self, head: str, tail: str = "}") -> Iterator[None]:
-        """``head {``, what is written inside, ``tail``."""
-        self.line(f"{head} {{" if head else "{")
-        self.depth += 1
-        yield
-        self.depth -= 1
-        self.line(tail)
-
-    @contextmanager
-    def loops(self, shape: Sequence[int], order: Sequence[int] | None = None) -> Iterator[list[str]]:
-        """Loops over all elements; the indices. ``order``: the axes from the outermost loop."""
-        indices = ["0"] * len(shape)
-        depth = self.depth
-        for axis in range(len(shape)) if order is None else order:
-            if shape[axis] != 1:
-                indices[axis] = f"i{axis}"
-                self.line(f"for (int i{axis} = 0; i{axis} < {int(shape[axis])}; i{axis}++) {{")
-                self.depth += 1
-        yield indices
-        while self.depth > depth:
-            self.depth -= 1
-            self.line("}")
 
 
 class Blocks:
@@ -74,6 +37,7 @@ class Blocks:
     def __init__(self, elements: Elements, writer: Writer) -> None:
         self.elements = elements
         self.writer = writer
+        self.transfers = Transfers(elements, writer)
 
     def declare(self, symbol: Symbol, value: str = "") -> None:
         """A declaration; of an array without a value."""
@@ -86,13 +50,16 @@ class Blocks:
 
     def fill(self, symbol: Symbol, value: Expr) -> None:
         """Assign each element of a prepared value."""
+        if isinstance(value, typed.Load) and shape_of(value.type) == shape_of(symbol.type) != ():
+            self.transfers.load(symbol, value)
+            return
         with self.writer.loops(shape_of(symbol.type)) as indices:
             text = self.elements.operand(value, indices).text
             self.writer.line(f"{self.elements.place(symbol, indices)} = {text};")
 
     def set_to(self, symbol: Symbol, value: Expr, *, new: bool = False) -> None:
         """Declare or assign a variable, from any value."""
-        value = self.ready(value)
+        value = self._whole(value)
         if not shape_of(symbol.type):
             text = self.elements.operand(value, ()).text
             if new:
@@ -131,6 +98,12 @@ class Blocks:
 
     # ---------------------------------------------------------------- preparation
 
+    def _whole(self, expr: Expr) -> Expr:
+        """The same, where a load may be all that is left of it."""
+        if isinstance(expr, typed.Load):
+            return with_children(expr, lambda child: self._operand(child, count(expr), False))
+        return self.ready(expr)
+
     def ready(self, expr: Expr) -> Expr:
         """The expression with names for what needs a temporary."""
         match expr:
@@ -138,6 +111,8 @@ class Blocks:
                 return self._reduced(expr)
             case typed.Dot():
                 return self._product(expr)
+            case typed.Load() if count(expr) > 1:
+                return self.keep(self._whole(expr), "loaded")
             case typed.Reshape():
                 operand = self.ready(expr.operand)
                 have, want = shape_of(operand.type), shape_of(expr.type)
@@ -146,12 +121,15 @@ class Blocks:
                     operand = self.keep(operand)
                 return replace(expr, operand=operand)
         size = count(expr)
-        return with_children(expr, lambda child: self._operand(child, size))
+        atomic = isinstance(expr, typed.Atomic) and size > 1
+        return with_children(expr, lambda child: self._operand(child, size, atomic))
 
-    def _operand(self, expr: Expr, size: int) -> Expr:
-        """A prepared operand; in a variable if it would be computed again for several elements."""
+    def _operand(self, expr: Expr, size: int, atomic: bool) -> Expr:
+        """A prepared operand; in a variable if it would be computed again for several elements, and what a block of
+        atomics loads, before the first of them."""
         expr = self.ready(expr)
-        return self.keep(expr) if count(expr) < size and is_costly(expr) else expr
+        kept = (count(expr) < size and is_costly(expr)) or (atomic and has_memory(expr))
+        return self.keep(expr) if kept else expr
 
     def _reduced(self, expr: typed.Reduce) -> Expr:
         operand = self.ready(expr.operand)

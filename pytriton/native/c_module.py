@@ -20,11 +20,11 @@ from pytriton.lang.tree.typed import KernelDef
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.native import scalars
 from pytriton.native.actions import Actions, comment, outlived
-from pytriton.native.blocks import Writer
 from pytriton.native.elements import Elements
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
+from pytriton.native.writer import Writer
 from pytriton.passes.analysis.context import Context
 from pytriton.pipeline import checked_kernel
 from pytriton.settings import Settings
@@ -35,12 +35,13 @@ TEMPLATE: Final = "native.c.j2"
 
 @record
 class NativeModule:
-    """A kernel in C. ``parameters`` are the types of its arguments, constant buffers behind those of the user."""
+    """A kernel in C. ``parameters`` are the types of its arguments, constant buffers behind those of the user: ``buffers``, in bytes."""
 
     text: str
     entry: str
     parameters: tuple[ScalarType | PointerType, ...]
     stack_bytes: int
+    buffers: tuple[int, ...] = ()
 
 
 def to_c(
@@ -89,7 +90,8 @@ def printed_c(kernel: KernelDef, report: Report) -> NativeModule:
         arguments=arguments,
         body=writer.lines,
     )
-    return NativeModule(text, entry, types, writer.bytes)
+    buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
+    return NativeModule(text, entry, types, writer.bytes, buffers)
 
 
 def _parameter_type(type_: object) -> ScalarType | PointerType:

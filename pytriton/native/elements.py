@@ -200,15 +200,10 @@ def _reshape(elements: Elements, expr: typed.Reshape, indices: Indices) -> Text:
 # ---------------------------------------------------------------- memory
 
 
-def access(elements: Elements, pointer: Expr, indices: Indices) -> str:
-    """The address of an element."""
-    return elements.text(pointer, indices)
-
-
 def _load(elements: Elements, expr: typed.Load, indices: Indices) -> Text:
     element = element_of(expr.type)
     word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
-    value = Text(f"load_{word}({access(elements, expr.pointer, indices)})")
+    value = Text(f"load_{word}({elements.text(expr.pointer, indices)})")
     if isinstance(element, PointerType):
         value = scalars.cast(value, LONG, element)
     if expr.mask is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from pytriton.lang.tree.convert import COMPARISONS
+from pytriton.lang.tree.convert import COMPARISONS, round_to
 from pytriton.lang.tree.types import (
     BFLOAT16,
     BOOL,
@@ -32,8 +32,6 @@ _LEVELS: Final = {
     "-": (ADD, ADD, MULTIPLY),
     **dict.fromkeys(("&", "|", "^", "<<", ">>"), (BITS, ATOM, ATOM)),
     **dict.fromkeys(COMPARISONS, (COMPARE, ADD, ADD)),
-    "&&": (AND, AND, COMPARE),
-    "||": (OR, OR, COMPARE),
 }
 
 
@@ -89,7 +87,7 @@ def number(value: int | float, type_: ElementType) -> Text:
         return Text("true" if value else "false")
     if type_.is_float:
         wide = DOUBLE if type_ == DOUBLE else FLOAT
-        text = _floating(float(value), wide)
+        text = _floating(float(round_to(value, type_)), wide)
         return text if wide == type_ else call(f"{tag(type_)}_of_{tag(wide)}", text)
     value = int(value)
     if type_.bits < 32:
@@ -191,6 +189,10 @@ def binary(
             inside = known is not None and 0 <= known < type_.bits
             if operator == "<<" or not inside:
                 return call(f"{'shl' if operator == '<<' else 'shr'}_{word}", left, right)
+    if operator in ("&&", "||"):  # compilers warn of the one in the other without parentheses
+        own = AND if operator == "&&" else OR
+        first = own if left.level == own else COMPARE
+        return Text(f"{left.at(first)} {operator} {right.at(COMPARE)}", own)
     level, first, second = _LEVELS[operator]
     return Text(f"{left.at(first)} {operator} {right.at(second)}", level)
 
