@@ -34,6 +34,7 @@ STAGES = (
         "passes",
         "emit",
         "pipeline",
+        "native",
     ),
     *(
         "fold",

@@ -61,7 +61,8 @@ def outlived(body: Body, parameters: Iterable[Symbol]) -> list[Symbol]:
 
     visit(body, set(parameters))
     return sorted(
-        (symbol for symbol in result if symbol.value is None), key=lambda symbol: (symbol.span.start, symbol.name)
+        (symbol for symbol in result if symbol.value is None),
+        key=lambda symbol: (symbol.span.start, symbol.name),
     )
 
 

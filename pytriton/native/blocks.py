@@ -1,8 +1,8 @@
 """Temporaries of block expressions: reductions, products, and values that would be computed several times.
 
-Input: an expression. Output: one whose elements elements.py can print, after the lines that compute temporaries. A
-sum over the last axis adds element j to lane j % 32 and then the lanes in pairs; over another axis, and in a product,
-elements are added in order. Loops run over row-major arrays of known size.
+Input: an expression. Output: one whose elements elements.py can print, after the lines that compute temporaries.
+A sum over the last axis adds element j to lane j % 32 and then the lanes in pairs; over another axis, and in a
+product, elements are added in order. Loops run over row-major arrays of known size.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Blocks:
         text = scalars.declared(element, self.elements.names[symbol])
         if shape_of(symbol.type):
             text += f"[{size}]"
-            self.writer.bytes += size * 8 if isinstance(element, PointerType) else size * element.bits // 8 + 64
+            self.writer.bytes += (
+                size * 8 if isinstance(element, PointerType) else size * element.bits // 8 + 64
+            )
         self.writer.line(f"{text} = {value};" if value else f"{text};")
 
     def fill(self, symbol: Symbol, value: Expr) -> None:
@@ -59,6 +61,8 @@ class Blocks:
 
     def set_to(self, symbol: Symbol, value: Expr, *, new: bool = False) -> None:
         """Declare or assign a variable, from any value."""
+        if not new and self._accumulated(symbol, value):
+            return
         value = self._whole(value)
         if not shape_of(symbol.type):
             text = self.elements.operand(value, ()).text
@@ -110,7 +114,7 @@ class Blocks:
             case typed.Reduce():
                 return self._reduced(expr)
             case typed.Dot():
-                return self._product(expr)
+                return self.product(expr)
             case typed.Load() if count(expr) > 1:
                 return self.keep(self._whole(expr), "loaded")
             case typed.Reshape():
@@ -187,7 +191,23 @@ class Blocks:
             else:
                 self.writer.line(f"{place} = {step}_{scalars.tag(element)}({place}, {value.text});")
 
-    def _product(self, expr: typed.Dot) -> Expr:
+    def _accumulated(self, symbol: Symbol, value: Expr) -> bool:
+        """``c = c + a @ b`` added in place, where c has the type of the product."""
+        match value:
+            case typed.Binary(operator="+", left=typed.Name(symbol=left), right=typed.Dot() as product) if (
+                left is symbol
+                and product.type == symbol.type
+                and len(shape_of(symbol.type)) == 2
+                and symbol not in names(product)
+                and product.accumulator is None
+                and not scalars.is_narrow(element_of(symbol.type))
+            ):
+                self.product(product, symbol)
+                return True
+        return False
+
+    def product(self, expr: typed.Dot, result: Symbol | None = None) -> Expr:
+        """A matrix product; added to ``result``, if that is given."""
         common = scalar_of(expr.left.type)
         element = element_of(expr.type)
         assert common is not None and isinstance(element, ScalarType)
@@ -199,8 +219,9 @@ class Blocks:
         first, second = self.array(left, wide, "left"), self.array(right, wide, "right")
         *outer, rows, depth = shape_of(left.type)
         columns = shape_of(right.type)[-1]
-        result = Symbol("product", with_element(wide, (*outer, rows, columns)), expr.span)
-        self.declare(result)
+        if result is None:
+            result = Symbol("product", with_element(wide, (*outer, rows, columns)), expr.span)
+            self.declare(result, "{0}")
         name = self.elements.names[result]
         with self.writer.loops(outer) as indices:
             starts = [
@@ -251,6 +272,6 @@ def _in_place(value: Expr, symbol: Symbol) -> bool:
         return shape_of(value.type) == shape_of(symbol.type)
     if isinstance(value, typed.Permute | typed.Reshape | typed.Expand | typed.Broadcast | typed.Gather):
         return False
-    return all(
-        _in_place(child, symbol) for child in children(value)
-    ) and shape_of(value.type) == shape_of(symbol.type)
+    return all(_in_place(child, symbol) for child in children(value)) and shape_of(value.type) == shape_of(
+        symbol.type
+    )

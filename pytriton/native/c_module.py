@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from pytriton.emit.templates import render
-from pytriton.errors import Report
+from pytriton.errors import Diagnostic, Report
 from pytriton.frozen import record
 from pytriton.lang.tree.typed import KernelDef
 from pytriton.lang.tree.types import PointerType, ScalarType
@@ -35,13 +35,15 @@ TEMPLATE: Final = "native.c.j2"
 
 @record
 class NativeModule:
-    """A kernel in C. ``parameters`` are the types of its arguments, constant buffers behind those of the user: ``buffers``, in bytes."""
+    """A kernel in C. ``parameters`` are the types of its arguments: those of the user, then constant buffers, whose
+    bytes are in ``buffers``."""
 
     text: str
     entry: str
     parameters: tuple[ScalarType | PointerType, ...]
     stack_bytes: int
     buffers: tuple[int, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def to_c(
@@ -91,7 +93,7 @@ def printed_c(kernel: KernelDef, report: Report) -> NativeModule:
         body=writer.lines,
     )
     buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
-    return NativeModule(text, entry, types, writer.bytes, buffers)
+    return NativeModule(text, entry, types, writer.bytes, buffers, tuple(report.warnings))
 
 
 def _parameter_type(type_: object) -> ScalarType | PointerType:
@@ -103,4 +105,4 @@ def _parameter_type(type_: object) -> ScalarType | PointerType:
 def _reserved() -> frozenset[str]:
     """The functions and types of the template, which a variable of that name would hide."""
     text = render(TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=())
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | {"half", "bfloat16", "arguments", "grid"}
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | {"half", "bfloat16", "arguments", "grid", "all"}

@@ -159,7 +159,7 @@ def _bitcast(elements: Elements, expr: typed.Bitcast, indices: Indices) -> Text:
 def _call(elements: Elements, expr: typed.Call, indices: Indices) -> Text:
     if expr.function in ("program_id", "num_programs"):
         field = "id" if expr.function == "program_id" else "count"
-        return Text(f"grid->{field}[{integer(expr.arguments[0])}]")
+        return Text(f"grid.{field}[{integer(expr.arguments[0])}]")
     if expr.function == "barrier":
         return Text("__atomic_thread_fence(__ATOMIC_SEQ_CST)")
     element = element_of(expr.type)

@@ -1,8 +1,8 @@
 """Blocks that are computed where they are used: ranges, pointers, masks made of these.
 
-Input: a kernel. Output: for each such symbol its definition, perhaps a ``Moved`` one. A block is inline if it is
-declared once with a cheap expression of ranges and of scalars that are set once: within the scope of the declaration
-all of these keep their values. A block of pointers that is only ever advanced by scalars (``pa += TK``) is its
+Input: a kernel. Output: for each such symbol its definition. A block is inline if it is declared once with a
+cheap expression of ranges and of scalars that are set once: within the scope of the declaration all of these keep
+their values. A block of pointers that is only ever advanced by scalars (``pa += TK``) is its
 first value plus an offset, one number.
 """
 

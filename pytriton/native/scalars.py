@@ -103,7 +103,7 @@ def number(value: int | float, type_: ElementType) -> Text:
 def _floating(value: float, type_: ScalarType) -> Text:
     suffix = "f" if type_ == FLOAT else ""
     if math.isnan(value):
-        return Text(f"__builtin_nan{suffix}(\"\")")
+        return Text(f'__builtin_nan{suffix}("")')
     if math.isinf(value):
         text = f"__builtin_inf{suffix}()"
     else:
@@ -195,9 +195,6 @@ def binary(
         return Text(f"{left.at(first)} {operator} {right.at(COMPARE)}", own)
     level, first, second = _LEVELS[operator]
     return Text(f"{left.at(first)} {operator} {right.at(second)}", level)
-
-
-
 
 
 def select(condition: Text, yes: Text, no: Text) -> Text:

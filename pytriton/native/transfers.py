@@ -14,9 +14,10 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, element_of, shape_of
+from pytriton.lang.tree.walk import children
 from pytriton.native import scalars
-from pytriton.native.elements import Elements
-from pytriton.native.scalars import ADD, ATOM, Text
+from pytriton.native.elements import Elements, broadcast
+from pytriton.native.scalars import ADD, ATOM, COMPARE, Text
 from pytriton.native.writer import Writer
 
 Indices = Sequence[str]
@@ -25,7 +26,7 @@ Indices = Sequence[str]
 def stride(expr: Expr, elements: Elements) -> int | None:
     """By how much neighbours in the last axis differ, modulo powers of two of their widths; None if unknown."""
     shape = shape_of(expr.type)
-    if not shape or shape[-1] == 1:
+    if not shape or shape[-1] == 1 or isinstance(expr, typed.Literal | typed.Constexpr):
         return 0
     match expr:
         case typed.Range():
@@ -41,6 +42,10 @@ def stride(expr: Expr, elements: Elements) -> int | None:
             return stride(operand, elements) if plain else None
         case typed.Expand(operand=operand, axes=axes):
             return 0 if axes[-1] else stride(operand, elements)
+        case typed.Unary() | typed.Select() | typed.Binary() if not any(
+            stride(operand, elements) != 0 for operand in children(expr)
+        ):
+            return 0
         case typed.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
             first, second = stride(left, elements), stride(right, elements)
             if first is None or second is None or (first and second):
@@ -49,6 +54,40 @@ def stride(expr: Expr, elements: Elements) -> int | None:
                 known = constant(right if first else left)
                 return 0 if not (first or second) else (first + second) * int(known) if known else None
             return first + second if operator == "+" else first - second
+    return None
+
+
+def whole(mask: Expr, indices: Indices, last: int, elements: Elements) -> str | None:
+    """A condition under which a mask holds at all indices of a row, from 0 to ``last``; None if none is known.
+
+    ``indices`` are those of the mask, the last one of any value. A sum that does not wrap is largest at the end.
+    """
+    if stride(mask, elements) == 0:
+        return elements.element(mask, [*indices[:-1], "0"]).at(COMPARE)
+    match mask:
+        case typed.Name(symbol=symbol) if symbol in elements.inline:
+            value = elements.inline[symbol].value
+            return whole(value, broadcast(shape_of(value.type), indices), last, elements)
+        case typed.Broadcast(operand=operand):
+            return whole(operand, broadcast(shape_of(operand.type), indices), last, elements)
+        case typed.Expand(operand=operand, axes=axes) if not axes[-1]:
+            own = [index for new, index in zip(axes, indices, strict=True) if not new]
+            return whole(operand, own, last, elements)
+        case typed.Binary(operator="&&", left=left, right=right):
+            sides = [
+                whole(side, broadcast(shape_of(side.type), indices), last, elements) for side in (left, right)
+            ]
+            return None if None in sides else " && ".join(map(str, sides))
+        case typed.Binary(operator="<" | "<=", left=left, right=right):
+            if element_of(left.type) not in (INT, LONG) or stride(right, elements) != 0:
+                return None
+            if stride(left, elements) != 1:
+                return None
+            own = broadcast(shape_of(left.type), indices)[:-1]
+            first, end = (elements.element(left, [*own, at]).at(ATOM) for at in ("0", str(last)))
+            holds = elements.element(mask, [*indices[:-1], str(last)]).at(COMPARE)
+            risen = f"{end} >= {first} && " if element_of(left.type) == LONG else ""
+            return f"{risen}(int64_t){end} - (int64_t){first} == {last} && {holds}"
     return None
 
 
@@ -69,8 +108,10 @@ class Transfers:
             if isinstance(element, PointerType):
                 value = scalars.cast(value, LONG, element)
             if masked and expr.mask is not None:
-                other = scalars.number(0, INT if scalars.is_narrow(element) else element) if expr.other is None else (
-                    self.elements.operand(expr.other, indices)
+                other = (
+                    scalars.number(0, INT if scalars.is_narrow(element) else element)
+                    if expr.other is None
+                    else (self.elements.operand(expr.other, indices))
                 )
                 value = scalars.select(self.elements.operand(expr.mask, indices), value, other)
             return f"{self.elements.place(symbol, indices)} = {value.text};"
@@ -113,19 +154,23 @@ class Transfers:
             base = elements.names.fresh(name)
             row = [*outer, f"i{axis}"]
             head = f"for (int i{axis} = 0; i{axis} <= {last}; i{axis}++)"
-            whole = step(f"{base} + i{axis}", row, False)
+            copied = step(f"{base} + i{axis}", row, False)
             with writer.block(""):
                 declared = scalars.declared(element_of(pointer.type), base)
                 writer.line(f"{declared} = {elements.text(pointer, [*outer, '0'])};")
                 end = elements.element(pointer, [*outer, str(last)]).at(ADD)
                 with writer.block(f"if ({end} == {base} + {last})", "} else {"):
                     if mask is None:
-                        writer.line(f"{head} {whole}")
+                        writer.line(f"{head} {copied}")
                     else:
                         held = elements.operand(mask, row)
-                        writer.line("int all = 1;")
-                        writer.line(f"{head} all &= {held.at(ADD)};")
-                        writer.line(f"if (all) {head} {whole}")
+                        known = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
+                        if known is None:
+                            writer.line("int all = 1;")
+                            writer.line(f"{head} all &= {held.at(ADD)};")
+                        else:
+                            writer.line(f"const int all = {known};")
+                        writer.line(f"if (all) {head} {copied}")
                         writer.line(f"else {head} {{ {step(f'{base} + i{axis}', row, True)} }}")
                 writer.depth += 1
                 writer.line(f"{head} {{ {step(elements.text(pointer, row), row, True)} scalar_loop(); }}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import torch
 
 from pytriton.errors import UnsupportedError
 from pytriton.native.c_module import to_c
-from pytriton.runtime.native.c_compiler import Failure, find
+from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.runtime.native.processor import native
 from pytriton.settings import Settings
 from tests.translate.test_translate import CASES, equal, evaluated, load, runs, text
@@ -33,7 +32,7 @@ def computed(case: str) -> None:
     )
     module = to_c(text(case), data.get("defines"), settings, "kernel.c")
     kernel = native(module, *WARNINGS)
-    assert not isinstance(kernel, Failure), kernel.reason
+    assert not isinstance(kernel, NoLibrary), kernel.reason
     for run in runs(data):
         arguments, expected = evaluated(run)
         x, y, z = (*run["grid"], 1, 1)[:3]

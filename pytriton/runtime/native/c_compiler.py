@@ -1,7 +1,7 @@
 """The system's C compiler: C -> a shared object in the private cache.
 
-Input: a module's source. Output: the loaded library, or a ``Failure`` with the compiler's words. Objects are named by
-source, compiler version, flags and processor, and replaced atomically: processes may compile at once.
+Input: a module's source. Output: the loaded library, or a ``NoLibrary`` with the compiler's message. Objects are
+named by source, compiler version, flags and processor, and replaced atomically: processes may compile at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CCompiler:
 
 
 @record
-class Failure:
+class NoLibrary:
     """The reason why there is no library."""
 
     reason: str
@@ -72,20 +72,22 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
         return platform.processor() + platform.machine()
-    return "".join(line for line in dict.fromkeys(lines) if line.startswith(("flags", "Features", "model name")))
+    return "".join(
+        line for line in dict.fromkeys(lines) if line.startswith(("flags", "Features", "model name"))
+    )
 
 
-def build(name: str, text: str, *flags: str) -> ctypes.CDLL | Failure:
+def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
     """The library of a module. ``flags``: more for the compiler."""
     compiler = find()
     if compiler is None:
-        return Failure("no C compiler was found: install gcc or clang, or name one in PYTRITON_CC")
+        return NoLibrary("no C compiler was found: install gcc or clang, or name one in PYTRITON_CC")
     parts = (text, compiler.version, *compiler.command, *FLAGS, *flags, _processor())
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     file = f"{name}_{key}.so"
     if load_bytes(file, MAX_OBJECT_BYTES) is None:
         made = _compiled(compiler, text, flags)
-        if isinstance(made, Failure):
+        if isinstance(made, NoLibrary):
             return made
         path = store_bytes(file, made)
     else:
@@ -93,10 +95,10 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | Failure:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        return Failure(f"{path} cannot be loaded: {error}")
+        return NoLibrary(f"{path} cannot be loaded: {error}")
 
 
-def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes | Failure:
+def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes | NoLibrary:
     """The bytes of a shared object."""
     try:
         with tempfile.TemporaryDirectory(prefix="pytriton-cc-") as place:
@@ -107,7 +109,7 @@ def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes |
                 command, capture_output=True, text=True, errors="replace", timeout=MAX_SECONDS, cwd=place
             )
             if run.returncode:
-                return Failure(f"{shlex.join(compiler.command)} failed:\n{run.stderr[:4000]}")
+                return NoLibrary(f"{shlex.join(compiler.command)} failed:\n{run.stderr[:4000]}")
             return target.read_bytes()
     except (OSError, subprocess.SubprocessError) as error:
-        return Failure(f"{shlex.join(compiler.command)} failed: {error}")
+        return NoLibrary(f"{shlex.join(compiler.command)} failed: {error}")

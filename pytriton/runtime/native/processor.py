@@ -19,7 +19,7 @@ import torch
 from pytriton.lang.tree.types import BFLOAT16, BOOL, HALF, PointerType, ScalarType
 from pytriton.native.c_module import NativeModule
 from pytriton.runtime.interpret.patches import bits_of
-from pytriton.runtime.native.c_compiler import Failure, build
+from pytriton.runtime.native.c_compiler import NoLibrary, build
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
 MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
@@ -42,7 +42,9 @@ class Native:
         self._entry.restype = None
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         fields = [(f"v{place}", _field(type_)) for place, type_ in enumerate(module.parameters)]
-        self._arguments = type("_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]})
+        self._arguments = type(
+            "_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]}
+        )
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Run all programs of the grid."""
@@ -94,10 +96,10 @@ def _threads(work: Any, number: int, stack_bytes: int) -> Iterator[threading.Thr
             threading.stack_size(before)
 
 
-def native(module: NativeModule, *flags: str) -> Native | Failure:
+def native(module: NativeModule, *flags: str) -> Native | NoLibrary:
     """A module, compiled and loaded."""
     library = build(module.entry, module.text, *flags)
-    return library if isinstance(library, Failure) else Native(module, library)
+    return library if isinstance(library, NoLibrary) else Native(module, library)
 
 
 _INTEGERS: Final = {
