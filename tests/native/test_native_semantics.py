@@ -78,12 +78,13 @@ def test_half_is_exact() -> None:
 
 
 def test_double_rounds_once() -> None:
-    x = torch.tensor(
-        [1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-11 - 2.0**-40, 65519.99999999, 1e300, -0.0, 2.0**-25]
-    )
-    x = x.double() + torch.tensor([2.0**-40, -(2.0**-40), 0, 0, 0, 2.0**-60], dtype=torch.float64)
+    numbers = [1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-11 - 2.0**-40, 65519.99999999, 1e300, 2.0**-25 + 2.0**-60]
+    x = torch.tensor(numbers, dtype=torch.float64)
     got = mapped("double,double,half", "x", x, out=torch.float16)
-    assert got.tolist() == [1 + 2.0**-10, 1.0, 65504.0, float("inf"), 0.0, 2.0**-24] or got.tolist()[0] > 1
+    assert got.tolist() == [1 + 2.0**-10, 1.0, 65504.0, float("inf"), 2.0**-24]
+    x = torch.tensor([1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-8 - 2.0**-40], dtype=torch.float64)
+    got = mapped("double,double,bfloat16", "x", x, out=torch.bfloat16)
+    assert got.tolist() == [1 + 2.0**-7, 1.0]
 
 
 def assert_same(got: torch.Tensor, want: torch.Tensor) -> None:
@@ -135,7 +136,7 @@ def test_names_and_comments_cannot_escape() -> None:
     __global__ void main(float *linux, float *errno, int I, int unix, int all, int load_float, int i0, int NULL_) {
       int INT32_MIN[8] = 0 ... 8; /* two
       lines \\ */
-      float memcpy[8] = *(linux + INT32_MIN); // " */ %s \u202e
+      float memcpy[8] = *(linux + INT32_MIN); // " */ %s
       float half_of_float[8] = memcpy + I + unix + all + load_float + i0;
       *(errno + INT32_MIN) = half_of_float + NULL_;
     }"""
@@ -155,7 +156,8 @@ def test_threads_add_atomically(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PYTRITON_THREADS", threads)
         y, n, order = torch.zeros(32), torch.zeros(1, dtype=torch.int32), torch.zeros(3000, dtype=torch.int32)
         run(source, y, n, order, grid=(1000, 3, 1))
-        assert (y == 3000).all() and n.item() == 3000
+        assert (y == 3000).all()
+        assert n.item() == 3000
         assert torch.equal(order.sort().values, torch.arange(3000, dtype=torch.int32))
 
 
