@@ -129,7 +129,7 @@ def cast(value: Text, have: ElementType, want: ElementType) -> Text:
         return _plain(value, c_type(want).rstrip())
     if isinstance(have, PointerType):
         if want == BOOL:
-            return Text(f"{value.at(ADD)} != NULL", COMPARE)
+            return Text(f"{_plain(value, 'intptr_t').text} != 0", COMPARE)
         return _plain(_plain(value, "intptr_t"), c_type(want))
     if is_narrow(have):
         return cast(widened(value, have), FLOAT, want)
