@@ -20,10 +20,12 @@ from pytriton.lang.format import formatted
 from pytriton.lang.preprocess.macros import given_options
 from pytriton.lang.tokens import decode
 from pytriton.legacy.command import add_arguments, run
+from pytriton.native.c_module import to_c
 from pytriton.pipeline import translate
 from pytriton.port.command import add_port, port
 from pytriton.port.commands import about, add_completion, add_explain, complete, explain, with_examples
 from pytriton.port.printed import derived_kernels, printed_text
+from pytriton.settings import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
         help="print one kernel as a Python module",
     )
     _add_text(command)
+    command.add_argument(
+        "--to", choices=("python", "c"), default="python", help="the language to print (default: python)"
+    )
     command = commands.add_parser(
         "gradient",
         help="print the backward of one kernel as Triton-C; for a folder, list the kernels that have one",
@@ -162,6 +167,9 @@ def _translate(options: argparse.Namespace) -> int:
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
             chosen |= {"checkpoints": options.checkpoints, "scratch_bytes": options.scratch_bytes}
             text, warnings = derived_text(data, given, **settings, **chosen)
+        elif options.to == "c":
+            module = to_c(data, given, _settings(options), name)
+            text, warnings = module.text, tuple(map(str, module.warnings))
         else:
             translation = translate(data, given, **settings)
             text, warnings = translation.text, tuple(map(str, translation.warnings))
@@ -174,6 +182,11 @@ def _translate(options: argparse.Namespace) -> int:
     for warning in warnings:
         print(_with_options(warning), file=sys.stderr)
     return _write(options.out, text)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """What the options ask for."""
+    return Settings(options.kernel, tuple(options.include_dirs), options.strict_literals)
 
 
 def _format(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ from pytriton.lang.read import read
 from pytriton.lang.recording import Log
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.builtins import Printed
-from pytriton.lang.tree.typed import Symbol, value_of
+from pytriton.lang.tree.typed import KernelDef, Symbol, value_of
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.context import Traits
@@ -250,6 +250,20 @@ def _translated(
     )
     _templates.keep(text, settings, translation, translation.conditions, tuple(log.entries))
     return _plain(translation, front.given_numbers())
+
+
+def checked_kernel(
+    source: str | bytes | os.PathLike[str] | Source,
+    defines: Mapping[str, object] | None,
+    settings: Settings,
+    name: str | None,
+    report: Report,
+) -> KernelDef:
+    """One kernel as checked, before all passes."""
+    text = _source(source, name, report)
+    single = {key: _first(value) for key, value in (defines or {}).items()}
+    front = read(text, single, report, settings.include_dirs)
+    return check(front.tree, report, settings, front.given_numbers(), front.macros)
 
 
 def _source(source: str | bytes | os.PathLike[str] | Source, name: str | None, report: Report) -> Source:

@@ -35,6 +35,7 @@ STAGES = (
         "emit",
         "reuse",
         "pipeline",
+        "native",
     ),
     *(
         "fold",

@@ -219,7 +219,7 @@ PASSES = (
     (
         "copy-minus-zero",
         "passes/speed/packing:_is_zero",
-        "value is not None and value == 0 and (math.copysign(1, value) == 1)",
+        "value is not None and value == 0 and (math.copysign(1, pinned(value)) == 1)",
         "value is not None and value == 0",
         "an operand whose mask gives -0 is read from a copy that ends in 0",
     ),

@@ -1,0 +1,108 @@
+"""A kernel as a module of C11, by ``templates/native.c.j2``.
+
+Input: a kernel as checked, effects sequenced. Output: ``NativeModule``: the source, the name of its entry point
+``void NAME(const struct arguments *, const struct grid *, int64_t first, int64_t last)``, which runs the programs
+first..last (exclusive) by number, axis 0 fastest, and the bytes of stack that a program needs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from pytriton.emit.templates import render
+from pytriton.errors import Diagnostic, Report
+from pytriton.frozen import record
+from pytriton.lang.tree.typed import KernelDef
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.native import scalars
+from pytriton.native.actions import Actions, comment, outlived
+from pytriton.native.elements import Elements
+from pytriton.native.identifiers import Identifiers
+from pytriton.native.inline import inlined
+from pytriton.native.meaning import meaning
+from pytriton.native.writer import Writer
+from pytriton.passes.analysis.context import Context
+from pytriton.pipeline import checked_kernel
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+TEMPLATE: Final = "native.c.j2"
+
+
+@record
+class NativeModule:
+    """A kernel in C. ``parameters`` are the types of its arguments: those of the user, then constant buffers, whose
+    bytes are in ``buffers``."""
+
+    text: str
+    entry: str
+    parameters: tuple[ScalarType | PointerType, ...]
+    stack_bytes: int
+    buffers: tuple[int, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def to_c(
+    source: str | bytes | os.PathLike[str] | Source,
+    defines: Mapping[str, object] | None,
+    settings: Settings,
+    name: str | None = None,
+) -> NativeModule:
+    """One kernel of a source in C; raises CompileError, TC460 for what has no C yet."""
+    report = Report()
+    kernel = checked_kernel(source, defines, settings, name, report)
+    module = printed_c(meaning(kernel, Context(settings, report)), report)
+    report.check()
+    return module
+
+
+def printed_c(kernel: KernelDef, report: Report) -> NativeModule:
+    """The module of a kernel."""
+    names = Identifiers(_reserved())
+    elements = Elements(names, inlined(kernel), report)
+    entry = f"{re.sub('[^A-Za-z0-9_]', '_', kernel.name)}_programs"
+    fields = [names[symbol] for symbol in kernel.parameters]
+    top = outlived(kernel.body, kernel.parameters)
+    writer = Writer()
+    actions = Actions(elements, writer, top)
+    for symbol in top:
+        inline = elements.inline.get(symbol)
+        if inline is not None and inline.offset is not None:
+            writer.line(f"int64_t {names[inline.offset]} = 0;")
+    actions.body(kernel.body)
+    lines = "\n".join(writer.lines)
+    types = tuple(_parameter_type(symbol.type) for symbol in kernel.parameters)
+    arguments = [
+        {
+            "declaration": scalars.declared(type_, name),
+            "name": name,
+            "used": re.search(rf"\b{name}\b", lines) is not None,
+        }
+        for name, type_ in zip(fields, types, strict=True)
+    ]
+    text = render(
+        TEMPLATE,
+        above=[comment(line) for line in kernel.comments.above],
+        entry=entry,
+        program=f"{entry.removesuffix('s')}",
+        arguments=arguments,
+        body=writer.lines,
+    )
+    buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
+    return NativeModule(text, entry, types, writer.bytes, buffers, tuple(report.warnings))
+
+
+def _parameter_type(type_: object) -> ScalarType | PointerType:
+    assert isinstance(type_, ScalarType | PointerType)
+    return type_
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """The functions and types of the template, which a variable of that name would hide."""
+    text = render(TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=())
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | {"half", "bfloat16", "arguments", "grid", "all"}

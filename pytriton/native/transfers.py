@@ -1,0 +1,178 @@
+"""Loads and stores of blocks.
+
+Input: prepared operands. Output: lines, a row at a time. Where the offsets of a row are a range plus a number, the
+addresses are tested at both ends: if they differ as the indices do, no offset wrapped, and the row is one piece of
+memory, which compilers copy in vectors. A mask that holds for the whole row is left out there. All other rows go
+element by element; ``scalar_loop`` keeps a compiler from gathering them (gcc 12 gathers under a mask wrongly).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import Expr, Symbol
+from pytriton.lang.tree.types import INT, LONG, PointerType, element_of, shape_of
+from pytriton.lang.tree.walk import children
+from pytriton.native import scalars
+from pytriton.native.elements import Elements, broadcast
+from pytriton.native.scalars import ADD, ATOM, COMPARE, Text
+from pytriton.native.writer import Writer
+
+Indices = Sequence[str]
+
+
+def stride(expr: Expr, elements: Elements) -> int | None:
+    """By how much neighbours in the last axis differ, modulo powers of two of their widths; None if unknown."""
+    shape = shape_of(expr.type)
+    if not shape or shape[-1] == 1 or isinstance(expr, typed.Literal | typed.Constexpr):
+        return 0
+    match expr:
+        case typed.Range():
+            return 1
+        case typed.Name(symbol=symbol):
+            inline = elements.inline.get(symbol)
+            return None if inline is None else stride(inline.value, elements)
+        case typed.Broadcast(operand=operand):
+            return stride(operand, elements)
+        case typed.Cast(operand=operand):
+            numbers = (expr.type, operand.type)
+            plain = all(isinstance(t := element_of(one), PointerType) or not t.is_float for one in numbers)
+            return stride(operand, elements) if plain else None
+        case typed.Expand(operand=operand, axes=axes):
+            return 0 if axes[-1] else stride(operand, elements)
+        case typed.Unary() | typed.Select() | typed.Binary() if not any(
+            stride(operand, elements) != 0 for operand in children(expr)
+        ):
+            return 0
+        case typed.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
+            first, second = stride(left, elements), stride(right, elements)
+            if first is None or second is None or (first and second):
+                return None
+            if operator == "*":
+                known = constant(right if first else left)
+                return 0 if not (first or second) else (first + second) * int(known) if known else None
+            return first + second if operator == "+" else first - second
+    return None
+
+
+def whole(mask: Expr, indices: Indices, last: int, elements: Elements) -> str | None:
+    """A condition under which a mask holds at all indices of a row, from 0 to ``last``; None if none is known.
+
+    ``indices`` are those of the mask, the last one of any value. A sum that does not wrap is largest at the end.
+    """
+    if stride(mask, elements) == 0:
+        return elements.element(mask, [*indices[:-1], "0"]).at(COMPARE)
+    match mask:
+        case typed.Name(symbol=symbol) if symbol in elements.inline:
+            value = elements.inline[symbol].value
+            return whole(value, broadcast(shape_of(value.type), indices), last, elements)
+        case typed.Broadcast(operand=operand):
+            return whole(operand, broadcast(shape_of(operand.type), indices), last, elements)
+        case typed.Expand(operand=operand, axes=axes) if not axes[-1]:
+            own = [index for new, index in zip(axes, indices, strict=True) if not new]
+            return whole(operand, own, last, elements)
+        case typed.Binary(operator="&&", left=left, right=right):
+            sides = [
+                whole(side, broadcast(shape_of(side.type), indices), last, elements) for side in (left, right)
+            ]
+            return None if None in sides else " && ".join(map(str, sides))
+        case typed.Binary(operator="<" | "<=", left=left, right=right):
+            if element_of(left.type) not in (INT, LONG) or stride(right, elements) != 0:
+                return None
+            if stride(left, elements) != 1:
+                return None
+            own = broadcast(shape_of(left.type), indices)[:-1]
+            first, end = (elements.element(left, [*own, at]).at(ATOM) for at in ("0", str(last)))
+            holds = elements.element(mask, [*indices[:-1], str(last)]).at(COMPARE)
+            risen = f"{end} >= {first} && " if element_of(left.type) == LONG else ""
+            return f"{risen}(int64_t){end} - (int64_t){first} == {last} && {holds}"
+    return None
+
+
+class Transfers:
+    """The accesses of one kernel."""
+
+    def __init__(self, elements: Elements, writer: Writer) -> None:
+        self.elements = elements
+        self.writer = writer
+
+    def load(self, symbol: Symbol, expr: typed.Load) -> None:
+        """Fill an array that is declared."""
+        element = element_of(expr.type)
+        word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
+
+        def step(address: str, indices: Indices, masked: bool) -> str:
+            value = Text(f"load_{word}({address})")
+            if isinstance(element, PointerType):
+                value = scalars.cast(value, LONG, element)
+            if masked and expr.mask is not None:
+                other = (
+                    scalars.number(0, INT if scalars.is_narrow(element) else element)
+                    if expr.other is None
+                    else (self.elements.operand(expr.other, indices))
+                )
+                value = scalars.select(self.elements.operand(expr.mask, indices), value, other)
+            return f"{self.elements.place(symbol, indices)} = {value.text};"
+
+        self._rows(expr.pointer, expr.mask, "from", step)
+
+    def store(self, pointer: Expr, value: Expr, mask: Expr | None) -> None:
+        """Store a block."""
+        pointed = element_of(pointer.type)
+        assert isinstance(pointed, PointerType)
+        element = pointed.element
+
+        def step(address: str, indices: Indices, masked: bool) -> str:
+            stored = self.elements.operand(value, indices)
+            if isinstance(element, PointerType):
+                text = f"store_int64({address}, (int64_t)(intptr_t){stored.at(ATOM)});"
+            else:
+                text = f"store_{scalars.tag(element)}({address}, {stored.text});"
+            if masked and mask is not None:
+                text = f"if ({self.elements.operand(mask, indices).text}) {text}"
+            return text
+
+        self._rows(pointer, mask, "to", step)
+
+    def _rows(
+        self, pointer: Expr, mask: Expr | None, name: str, step: Callable[[str, Indices, bool], str]
+    ) -> None:
+        shape = shape_of(pointer.type)
+        writer, elements = self.writer, self.elements
+        last = int(shape[-1]) - 1 if shape else 0
+        if last < 1 or stride(pointer, elements) != 1:
+            with writer.loops(shape) as indices:
+                writer.line(step(elements.text(pointer, indices), indices, True))
+                if last > 0:
+                    writer.line("scalar_loop();")
+            return
+        axis = len(shape) - 1
+        with writer.loops(shape, range(axis)) as outer:
+            outer = outer[:-1]
+            base = elements.names.fresh(name)
+            row = [*outer, f"i{axis}"]
+            head = f"for (int i{axis} = 0; i{axis} <= {last}; i{axis}++)"
+            copied = step(f"{base} + i{axis}", row, False)
+            with writer.block(""):
+                declared = scalars.declared(element_of(pointer.type), base)
+                writer.line(f"{declared} = {elements.text(pointer, [*outer, '0'])};")
+                end = elements.element(pointer, [*outer, str(last)]).at(ADD)
+                with writer.block(f"if ({end} == {base} + {last})", "} else {"):
+                    if mask is None:
+                        writer.line(f"{head} {copied}")
+                    else:
+                        held = elements.operand(mask, row)
+                        known = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
+                        if known is None:
+                            writer.line("int all = 1;")
+                            writer.line(f"{head} all &= {held.at(ADD)};")
+                        else:
+                            writer.line(f"const int all = {known};")
+                        writer.line(f"if (all) {head} {copied}")
+                        writer.line(f"else {head} {{ {step(f'{base} + i{axis}', row, True)} }}")
+                writer.depth += 1
+                writer.line(f"{head} {{ {step(elements.text(pointer, row), row, True)} scalar_loop(); }}")
+                writer.depth -= 1
+                writer.line("}")

@@ -1,0 +1,55 @@
+"""The cases of tests/translate, computed by C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from pytriton.errors import UnsupportedError
+from pytriton.native.c_module import to_c
+from pytriton.runtime.native.c_compiler import NoLibrary, find
+from pytriton.runtime.native.processor import native
+from pytriton.settings import Settings
+from tests.translate.test_translate import CASES, equal, evaluated, load, runs, text
+
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+# Cases that need what C lacks; a case that works is taken from the list.
+UNSUPPORTED = {"printf": "printf has no C yet"}
+
+pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
+
+
+def computed(case: str) -> None:
+    """Run a case in C and compare what it wrote."""
+    data = load(case)
+    settings = Settings(
+        kernel=data.get("kernel"),
+        strict_literals=data.get("strict_literals", False),
+        fast_math=data.get("fast_math", False),
+    )
+    module = to_c(text(case), data.get("defines"), settings, "kernel.c")
+    kernel = native(module, *WARNINGS)
+    assert not isinstance(kernel, NoLibrary), kernel.reason
+    for run in runs(data):
+        arguments, expected = evaluated(run)
+        x, y, z = (*run["grid"], 1, 1)[:3]
+        buffers = [torch.zeros(size, dtype=torch.uint8) for size in module.buffers]
+        kernel.run((x, y, z), [launched(value) for value in (*arguments.values(), *buffers)])
+        equal(case, run, arguments, expected)
+
+
+def launched(value: Any) -> Any:
+    """An argument as a launch passes it."""
+    return value.data_ptr() if isinstance(value, torch.Tensor) else value or 0
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_computes(case: str) -> None:
+    if case in UNSUPPORTED:
+        with pytest.raises(UnsupportedError, match="TC460"):
+            computed(case)
+        return
+    computed(case)
