@@ -115,10 +115,13 @@ class Condition:
     @property
     def determines(self) -> bool:
         """Whether its defines have only one value here, or no Python expression states it."""
+        return self.unstated or (self.comparison.operator == "==" and isinstance(self.comparison.left, str))
+
+    @property
+    def unstated(self) -> bool:
+        """Whether no Python expression states it: the rounding of a float, or its bits."""
         comparison = self.comparison
-        if comparison.operator in ("==", "is") and isinstance(comparison.left, str):
-            return True
-        return not all(map(_is_printable, (comparison.left, comparison.right)))
+        return comparison.operator == "is" or not all(map(_is_printable, (comparison.left, comparison.right)))
 
     @property
     def names(self) -> frozenset[str]:
