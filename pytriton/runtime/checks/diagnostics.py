@@ -19,8 +19,10 @@ from pytriton.errors import Diagnostic, LaunchError, counted
 from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.cures import cure_of
-from pytriton.runtime.checks.memory import Extent, Memory, Outside, Violation
+from pytriton.runtime.checks.memory import Outside, Violation
+from pytriton.runtime.compile.failures import Explained
 from pytriton.runtime.errors import headline, warn, warn_once
+from pytriton.runtime.launch.extents import Extent, Memory
 from pytriton.source import Source, Span
 
 Grid = tuple[int, int, int]
@@ -292,7 +294,7 @@ def _of_double(double: Double, memory: Memory, grid: Program) -> Diagnostic:
 # On the CPU programs run one after another: what a program waits for must have happened before it began.
 
 
-class Stuck(Exception):
+class Stuck(Explained):
     """A program came back to where it was, and nothing had changed: ``value`` was read at ``address``."""
 
     def __init__(self, program: tuple[int, int, int], address: int, value: object, width: int) -> None:

@@ -16,10 +16,9 @@ from typing import Any, Final, NoReturn
 import numpy
 import torch
 
-from pytriton.runtime.checks.memory import check_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.defines import fast_math_of, precision_of, stages_of, warps_of
-from pytriton.runtime.options.definition import device_of
+from pytriton.runtime.options.definition import check_of, device_of
 
 
 def option(name: str, value: object) -> Any:
