@@ -5,7 +5,7 @@ This is Dave Prosser's algorithm, on which the wording of the standard is based.
 not replaced again, and so no macro can run forever. A use of a macro is taken off the front of
 ``pending``, and its replacement is put back there, to be read again together with what follows.
 Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
-were written (expand.py).
+were written.
 
 Two things are not in C. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
 the name for the emitter; only ``#`` and ``##`` use its digits. And every token remembers, in

@@ -2,7 +2,7 @@
 
 Input: a typed expression. Output: an ``Affine``, or None where the caller's ``leaf`` gives None. The caller
 chooses the symbols: ``leaf`` maps every operand that is not itself a sum to an ``Affine``. So the same few
-functions compare integers (affine.py), addresses (memory/overlap.py), tiles (speed/descriptors.py), masks
+functions compare integers (``equal`` below), addresses (memory/overlap.py), tiles (speed/descriptors.py), masks
 (speed/peel.py) and values (lower/unreached.py).
 
 Invariants:

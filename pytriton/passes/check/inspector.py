@@ -2,7 +2,7 @@
 
 Input: a kernel whose accesses are numbered (sites.py). Output: only the scalars, loops and conditions that
 determine its pointers, and for each access a comparison of its lowest and its highest address with the memory that
-it may reach. Blocks are kept as sums of parts ("separable" below), so it is fast: no products, no tiles. If all is
+it may reach. Blocks are kept as sums of parts (``Parts``), so it is fast: no products, no tiles. If all is
 in bounds, the launch runs the unchecked code, pipelined as usual; else the code that checks each element and
 reports its place.
 

@@ -1,5 +1,9 @@
 """Moves a slice to the start of the iteration, and removes the statements before the loop that it replaces.
 
+Input: a slice of a loop's body (slices.py), which loads for the next iteration, and the statements before the loop,
+which load for the first one. First ``Match`` pairs both: it checks that they compute the same, and finds the
+expressions to write instead. Then ``rotate`` builds the new statements.
+
 Output: the statements before the loop, with the carried variables and without what the first iteration now
 computes; the loop with the slice at its top. A copy that only renamed a loaded value (``a = an``) is dropped, a
 variable is declared where it is first set, and comments follow their statements.
