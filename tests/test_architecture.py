@@ -502,12 +502,23 @@ def test_documents_name_what_is_there() -> None:
     assert all(f"]({name})" in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
 
 
+def test_documents_name_what_is_defined() -> None:
+    """Each name that is said to be of a file, or in it, is defined there."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w.]+)`\s+(?:of|in)\s+`([\w/]+\.py)`", text)
+    assert len(named) > 20
+    for name, file in named:
+        path = next(top / file for top in (PACKAGE, ROOT) if (top / file).exists())
+        defined = set(_defined(parsed(path.read_text(encoding="utf-8"))))
+        assert set(name.split(".")) <= defined, (name, file)
+
+
 def test_questions_and_glossary() -> None:
-    """Five answers, each of which names at most three files; a glossary of at most 40 lines."""
+    """Eight answers, each of which names at most three files; a glossary of at most 40 lines."""
     sections = re.split(r"^## ", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     section = {head: body for head, _, body in (each.partition("\n") for each in sections)}
-    answers = re.split(r"^\d\. ", section["Five questions"], flags=re.MULTILINE)[1:]
-    assert len(answers) == 5
+    answers = re.split(r"^\d\. ", section["Eight questions"], flags=re.MULTILINE)[1:]
+    assert len(answers) == 8
     for answer in answers:
         assert 1 <= len(set(re.findall(r"`([\w./]+\.(?:py|md))`", answer))) <= 3, answer
     assert len(section["Glossary"].strip().splitlines()) <= 40
