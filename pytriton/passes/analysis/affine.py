@@ -189,8 +189,8 @@ def keeps_number(expr: typed.Cast, bits: int = 32) -> bool:
         return old == new
     if not old.is_integer or not new.is_integer or new == BOOL:
         return old == new
-    room, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
-    return new.bits >= bits or (taken <= room and old.signed <= new.signed)
+    capacity, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
+    return new.bits >= bits or (taken <= capacity and old.signed <= new.signed)
 
 
 def advance(

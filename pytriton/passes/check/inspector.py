@@ -537,8 +537,8 @@ class _Inspector:
                 typed.Symbol(f"first_{key[0]}", LONG, span),
                 typed.Symbol(f"room_{key[0]}", LONG, span),
             )
-        first, room = self._bounds[key]
-        return typed.Name(site.span, LONG, first), typed.Name(site.span, LONG, room)
+        first, capacity = self._bounds[key]
+        return typed.Name(site.span, LONG, first), typed.Name(site.span, LONG, capacity)
 
 
 def _accesses(statement: typed.Statement) -> list[tuple[int, typed.Expr, typed.Expr | None]]:

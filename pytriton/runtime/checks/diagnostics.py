@@ -137,15 +137,15 @@ def _consequence(outside: Outside, severity: str) -> list[str]:
 
 def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
     """Warn of tensors that share memory although one of them is written and one is __noalias."""
-    if not translation.apart or not translation.writes:
+    if not translation.noalias or not translation.writes:
         return
     dense = [each for each in memory.extents.values() if each.tensor is not None and _is_dense(each.tensor)]
     for first, second in combinations(dense, 2):
         names = {first.parameter.name, second.parameter.name}
-        if names & translation.apart and names & set(translation.writes) and _meet(first, second):
-            apart = next(name for name in sorted(names) if name in translation.apart)
-            other = next(iter(names - {apart}))
-            message = f"{memory.kernel}: '{apart}' is __noalias, but shares memory with '{other}'"
+        if names & translation.noalias and names & set(translation.writes) and _meet(first, second):
+            noalias = next(name for name in sorted(names) if name in translation.noalias)
+            other = next(iter(names - {noalias}))
+            message = f"{memory.kernel}: '{noalias}' is __noalias, but shares memory with '{other}'"
             cure = "pass a copy, x.clone(), or drop __noalias from the source"
             warn_once(headline(message, "TC552", cure), None, memory.checks.warned)
 
