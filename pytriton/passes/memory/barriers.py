@@ -287,10 +287,10 @@ class _State:
 
     def carried(self, before: _State, loop: Loop, start: int) -> None:
         """Date accesses that were not there before the loop back to its ``start``, in an earlier iteration."""
-        known = set(map(id, before.all))
+        earlier = set(map(id, before.all))
         self._replace(
             [
-                access if id(access) in known else access.at(min(access.time, start), loop)
+                access if id(access) in earlier else access.at(min(access.time, start), loop)
                 for access in self.all
             ]
         )
