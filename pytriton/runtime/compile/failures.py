@@ -177,8 +177,8 @@ class Generated:
 
 def _nearest(lines: Mapping[int, int], line: int | None) -> int | None:
     """The source line of a module line: its own entry, that of the nearest line above, or that of the kernel."""
-    known = [number for number in lines if line is not None and number <= line]
-    return lines[max(known, default=min(lines))] if lines else None
+    numbers = [number for number in lines if line is not None and number <= line]
+    return lines[max(numbers, default=min(lines))] if lines else None
 
 
 def does_not_fit(error: OutOfResources, kernel: str) -> LaunchError:

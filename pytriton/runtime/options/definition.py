@@ -110,10 +110,10 @@ class Heuristics:
 
     def applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
         """The config for one call, with the computed values among its defines."""
-        known = {**dict(zip(names, arguments, strict=False)), **config.defines}
+        values = {**dict(zip(names, arguments, strict=False)), **config.defines}
         computed = {}
         for name, function in self.functions.items():
-            computed[name] = known[name] = define_of(name, function(known))
+            computed[name] = values[name] = define_of(name, function(values))
         return replace(config, defines={**config.defines, **computed})
 
 
