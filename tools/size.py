@@ -59,7 +59,7 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS: Final = {
-    # 92,000, and 8,000 for kernels as C (native/). 100,232 on 2026-11-27: 232 over.
+    # 92,000, and 8,000 for kernels as C (native/). 100,706 on 2026-11-27: 706 over, within the 3 %.
     "core": Ceiling(100_000),
     # 182,000, and 8,000 for kernels as C.
     "pytriton": Ceiling(
