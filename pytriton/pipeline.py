@@ -91,7 +91,7 @@ class Translation:
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
     inspected: Inspection | None = None  # of inspectors and executors: what the former looks at
     table: Parameter | None = None  # that one; it is not among the parameters
-    apart: frozenset[str] = frozenset()  # the parameters declared __noalias
+    noalias: frozenset[str] = frozenset()  # the parameters declared __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
     steps: Steps = field(default_factory=Steps)  # of traced code
     conditions: Conditions = field(default_factory=Conditions)  # the defines for which it is right
@@ -248,7 +248,7 @@ def _translated(
         table=_table(module),
         prints=module.prints,
         steps=steps,
-        apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
+        noalias=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
         conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
     )
     if not settings.include_dirs:  # the files may change
