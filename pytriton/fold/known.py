@@ -466,9 +466,16 @@ def _equal(name: str, value: object) -> Comparison:
     return Comparison("is" if isinstance(value, float) else "==", name, term_of(value))
 
 
+def _by_size(comparison: Comparison) -> tuple[bool, str]:
+    return not isinstance(comparison.left, str), printed(comparison)
+
+
 def _stated(alternatives: Iterable[Required]) -> str:
     """What one of several translations requires."""
-    ways = sorted(" and ".join(sorted(map(printed, required))) or "True" for required in alternatives)
+    # Bounds of single numbers come first: no shift by a number out of its range is computed.
+    ways = sorted(
+        " and ".join(map(printed, sorted(required, key=_by_size))) or "True" for required in alternatives
+    )
     return ways[0] if len(ways) == 1 else " or ".join(f"({way})" for way in ways)
 
 
