@@ -83,14 +83,12 @@ def fold(
     function: str | None = None,
     rules: Collection[str] = RULES,
     groups: bool = False,
-    exact: Collection[str] = (),
 ) -> Folded:
     """One kernel that is each variant with that variant's constexprs.
 
     It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
-    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. ``exact``: numbers that the
-    translations depend on in more ways than known.py asks. Raises Unfoldable where the variants cannot be one
-    function.
+    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. Raises Unfoldable where the
+    variants cannot be one function.
     """
     known = Variants(variants, text)
     kernels = _kernels(known)
@@ -118,7 +116,7 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    served = Known(known, conditions, padding.sizes, merged, exact)
+    served = Known(known, conditions, padding.sizes, merged)
     text, origins = printed(folded)
     lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     own = tuple(parameter.name for parameter in parameters)

@@ -5,9 +5,7 @@ The row of a define set holds what decides the folded text and its translation:
 * flags: given or not;
 * texts, types, and numbers that the text is specialised on: their exact values;
 * which of the optional numbers are given;
-* questions about all other numbers: each condition in the text or in the folded body that compares one, and those
-  that a translation depends on: is it a power of two, 1, less than 1, too small for a product; are two numbers
-  equal. Barriers depend on no size: the translations are ``portable`` (settings.py).
+* questions about all other numbers: each condition in the text or in the folded body that compares one.
 
 Such a number stays a constexpr. A define set with the row of a translation takes the same arms of the folded body
 as the set that it was made with; and it is accepted only if the recorded conditions of that translation hold
@@ -23,7 +21,7 @@ from __future__ import annotations
 import copy
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
@@ -33,8 +31,9 @@ from pytriton.fold.separations import MIN_INNER, Separations, negated
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, rewritten, statements, walk
-from pytriton.lang.conditions import Conditions, holds, printed
-from pytriton.lang.recording import Comparison, term_of
+from pytriton.frozen import replace
+from pytriton.lang.conditions import Condition, Conditions, holds, printed
+from pytriton.lang.recording import Comparison, Term, term_of
 
 Required = frozenset[Comparison]  # of numbers, by one translation
 Column = str | Node  # a define, "NAME is not None", or a question about numbers
@@ -44,7 +43,6 @@ _COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _GIVEN: Final = " is not None"
 MAX_COLUMNS: Final = 8  # of a table that is written as the combinations that it lacks
 MAX_NAMES: Final = 2  # whose answers together are tried
-LARGEST: Final = (1 << 31) - 1  # of 32 bits: larger integers have another type
 
 
 class Served(NamedTuple):
@@ -62,7 +60,7 @@ class Served(NamedTuple):
 
 
 class Known:
-    """The define sets of one folded kernel. ``exact``: numbers that count as texts."""
+    """The define sets of one folded kernel."""
 
     def __init__(
         self,
@@ -70,7 +68,6 @@ class Known:
         conditions: Separations,
         padded: Mapping[str, str],
         body: Sequence[Statement],
-        exact: Collection[str],
     ) -> None:
         self._padded = dict(padded)
         self._about: dict[Node, set[str]] = {}  # the numbers of each question
@@ -82,17 +79,13 @@ class Known:
         decided = [node for node in _decisions(body) if _names(node, padded) <= defines]
         asked = {part for one in conditions.asked for part in _parts(one.node)}
         accidental = {name for node in decided for name in _pinned(node, asked)}
-        self._sort(variants, {*accidental, *conditions.opaque, *exact})
-        self._asked = frozenset(leaf for one in conditions.asked for leaf in _leaves(one.node))
+        self._sort(variants, {*accidental, *conditions.opaque})
+        self._asked = dict.fromkeys(leaf for one in conditions.asked for leaf in _leaves(one.node))
         decided += self._asked
         leaves = dict.fromkeys(leaf for node in decided for leaf in _leaves(node))
-        self._decided = {leaf: None for leaf in leaves if self.numbers_of(leaf)}
-        self._decided |= {_is_power(name): None for name in padded if name in self.integers}
-        products = any("tl.dot(" in translation.text for translation in translations)
-        self._questions = [*self._decided]
-        for node in self._usual(products):
-            if node not in self._decided and self.numbers_of(node):
-                self._questions.append(node)
+        questions = dict.fromkeys(leaf for leaf in leaves if self.numbers_of(leaf))
+        questions |= {_is_power(name): None for name in padded if name in self.integers}
+        self._questions = [*questions]
         rows = [variants.of(variant) for variant in range(variants.count)]
         self._sets = tuple(
             (values, self._required(one.conditions, values))
@@ -112,24 +105,7 @@ class Known:
         self._optional = [n for n in self._names if n in self.numbers and len(given[n]) < variants.count]
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self._names if name not in others]
-        self._in_conditions = variants.in_conditions
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
-
-    def _usual(self, products: bool) -> Iterator[Node]:
-        """What a translation may depend on, of the numbers that more than ``#if`` reads."""
-        free = [name for name in self.integers if name not in self._in_conditions]
-        for name in free:
-            yield _is_power(name)
-            yield BinOp("==", Atom(name), Atom("1"))
-            yield _less(name, 1)
-            yield BinOp(">", Atom(name), Atom(str(LARGEST)))
-            yield _less(name, -LARGEST - 1)
-            if products:
-                yield _less(name, MIN_INNER)
-            if _less(name, MIN_INNER) in self._decided:  # it is widened once, or several times
-                yield from (_less(name, MIN_INNER >> shift) for shift in range(1, 4))
-        for one, other in itertools.combinations(free, 2):
-            yield BinOp("==", Atom(one), Atom(other))
 
     # ---------------------------------------------------------------- rows
 
@@ -151,20 +127,22 @@ class Known:
     def _rows(self) -> dict[Row, frozenset[Required]]:
         """The rows of the known sets, each with what their translations require of numbers."""
         rows: dict[Row, set[Required]] = {}
+        shown = [None if isinstance(c, str) else show(_without_names(c, self._padded)) for c in self.columns]
         for values, required in self._sets:
-            rows.setdefault(self._row(values), set()).add(required)
+            row = self._row(values)
+            answered = {text for text, answer in zip(shown, row, strict=True) if text and answer}
+            rows.setdefault(row, set()).add(frozenset(r for r in required if _python(r) not in answered))
         return {row: frozenset(alternatives) for row, alternatives in rows.items()}
 
     def _required(self, conditions: Conditions, values: Mapping[str, object]) -> Required:
-        """What a translation requires of numbers that are free; those in a condition that Python cannot state are
-        what they were."""
+        """What a translation requires of numbers that are free, what Triton enforces included; those in a condition
+        that Python cannot state are what they were."""
         required: set[Comparison] = set()
         for condition in conditions:
             free = condition.names & {*self.numbers}
-            if condition.role != "required" or not free:
-                continue
-            if free == condition.names and not condition.unstated:
-                required.add(condition.comparison)
+            comparison = condition.comparison
+            if free and free == condition.names and _is_stated(condition):
+                required.add(comparison)
             else:
                 required |= {_equal(name, values[name]) for name in free}
         return frozenset(required)
@@ -200,14 +178,6 @@ class Known:
         except (ValueError, TypeError):
             return False
 
-    def fixed(self, defines: Defines) -> Row:
-        """The row without the questions that may be forgotten."""
-        kept = (
-            n for n, column in enumerate(self.columns) if isinstance(column, str) or column in self._decided
-        )
-        row = self.row_of(defines)
-        return tuple(row[n] for n in kept)
-
     def answers(self, defines: Defines) -> dict[Node, object]:
         """The answer to each question for these defines."""
         values = {name: number(defines.get(name)) for name in self._names}
@@ -219,25 +189,11 @@ class Known:
             self._about[question] = _names(question, self._padded) & {*self.numbers}
         return self._about[question]
 
-    @property
-    def undecided(self) -> list[Node]:
-        """Questions that neither the text nor the folded body asks."""
-        return [question for question in self._questions if question not in self._decided]
-
-    def decides(self, question: Node) -> bool:
-        """Whether the text or the folded body asks it."""
-        return question in self._decided
-
     def of_blocks(self, question: Node) -> bool:
         """Whether it is about padded blocks, and no ``#if`` asks it."""
         return question not in self._asked and bool(_names(question, self._padded) & {*self._padded})
 
     # ---------------------------------------------------------------- changes
-
-    def forget(self, questions: Collection[Node]) -> None:
-        """Ask these no longer: their answers were seen to change nothing."""
-        self._questions = [question for question in self._questions if question not in questions]
-        self._accepted = self._rows()
 
     def without(self, sets: Iterable[Defines]) -> Known:
         """The same, but for the rows of these define sets."""
@@ -303,16 +259,19 @@ class Known:
                 exact.append(table)
             else:
                 conditions += self._conditions(table, asked)
-        conditions += self._of_rows(names)
+        conditions += self._of_rows()
         required = tuple(n for n in self._names if n in self.integers and n not in self._optional)
         return Served(tuple(exact), required, tuple(self._optional), tuple(conditions), self.closed)
 
-    def _of_rows(self, names: Sequence[str]) -> Iterator[str]:
-        """What the translations of each row require of numbers, as Python; ``names``: the columns."""
+    def _of_rows(self) -> Iterator[str]:
+        """What the translations of each row require of numbers, as Python."""
+        every = [required for alternatives in self._accepted.values() for required in alternatives]
+        always = {one for one in frozenset[Comparison].intersection(*every) if _is_total(one)}
+        yield from map(_python, sorted(always, key=_by_size))
         groups: dict[frozenset[Required], list[Row]] = {}
         for row, alternatives in self._accepted.items():
-            groups.setdefault(alternatives, []).append(row)
-        columns = [n for n in range(len(names)) if len({row[n] for row in self._accepted}) > 1]
+            groups.setdefault(frozenset(one - always for one in alternatives), []).append(row)
+        columns = _telling(range(len(self.columns)), groups.values())
         for alternatives, rows in groups.items():
             if frozenset() in alternatives:
                 continue
@@ -320,7 +279,7 @@ class Known:
                 yield _stated(alternatives)
                 continue
             shown = ", ".join(self._guarded(self.columns[n]) for n in columns)
-            listed = ", ".join(repr(tuple(row[n] for n in columns)) for row in rows)
+            listed = ", ".join(map(repr, dict.fromkeys(tuple(row[n] for n in columns) for row in rows)))
             comma = "," if len(columns) == 1 else ""
             yield f"({shown}{comma}) not in [{listed}] or {_stated(alternatives)}"
 
@@ -405,10 +364,6 @@ class Known:
 # ---------------------------------------------------------------- questions
 
 
-def _less(name: str, size: int) -> Node:
-    return BinOp("<", Atom(name), Atom(str(size)))
-
-
 def _is_power(name: str) -> Node:
     return Call(_POWER, (Atom(name),))
 
@@ -466,15 +421,52 @@ def _equal(name: str, value: object) -> Comparison:
     return Comparison("is" if isinstance(value, float) else "==", name, term_of(value))
 
 
+def _telling(columns: Iterable[int], groups: Iterable[Iterable[Row]]) -> list[int]:
+    """Columns by which rows of different groups differ, as few as are found."""
+    kept = [*columns]
+    rows = [(number, row) for number, group in enumerate(groups) for row in group]
+    for column in [*kept]:
+        fewer = [other for other in kept if other != column]
+        pairs = {(tuple(row[other] for other in fewer), number) for number, row in rows}
+        if len(pairs) == len({seen for seen, _ in pairs}):
+            kept = fewer
+    return kept
+
+
 def _by_size(comparison: Comparison) -> tuple[bool, str]:
     return not isinstance(comparison.left, str), printed(comparison)
+
+
+def _is_total(comparison: Comparison) -> bool:
+    """Whether any integers can be compared: there is no shift and no division."""
+    return re.search("<<|>>|/|%", printed(comparison)) is None
+
+
+def _is_stated(condition: Condition) -> bool:
+    """Whether launchers can ask it: they have ``triton.next_power_of_2``."""
+    one = condition.comparison
+    bare = Comparison(one.operator, _not_rounded(one.left), _not_rounded(one.right), one.holds)
+    return not replace(condition, comparison=bare).unstated
+
+
+def _not_rounded(term: Term) -> Term:
+    match term:
+        case ("next_power_of_2", operand):
+            return _not_rounded(operand)
+        case (function, *operands) if function != "float":
+            return (function, *map(_not_rounded, operands))
+    return term
+
+
+def _python(comparison: Comparison) -> str:
+    return re.sub(r"\bis_power", "power", re.sub(r"\bnext_power", "triton.next_power", printed(comparison)))
 
 
 def _stated(alternatives: Iterable[Required]) -> str:
     """What one of several translations requires."""
     # Bounds of single numbers come first: no shift by a number out of its range is computed.
     ways = sorted(
-        " and ".join(map(printed, sorted(required, key=_by_size))) or "True" for required in alternatives
+        " and ".join(map(_python, sorted(required, key=_by_size))) or "True" for required in alternatives
     )
     return ways[0] if len(ways) == 1 else " or ".join(f"({way})" for way in ways)
 

@@ -2,7 +2,7 @@
 
 Input: a text and its known define sets. Output: one function with its variants, or several and why. It is folded
 until each known set that can be translated is accepted, then with what no run has shown (wider.py), as long as the
-result stays one function. After each fold, what is known of it is settled with the translator (probe.py).
+result stays one function.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pytriton.fold.known import Known
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.probe import settled
 from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.port.jobs.wider import TYPES, combined, operands, resized, retyped
 
@@ -58,19 +57,18 @@ def _folds(
     function: str | None,
     rules: Collection[str],
     groups: bool,
-    exact: Collection[str],
 ) -> tuple[list[Fold], str | None]:
     """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(fold(text, variants, function, rules, groups, exact), variants)], None
+        return [(fold(text, variants, function, rules, groups), variants)], None
     except Unfoldable as error:
         reason = str(error)
     folds: list[Fold] = []
     for members in _by_signature(variants):
         try:
-            folds.append((fold(text, members, None, rules, groups, exact), members))
+            folds.append((fold(text, members, None, rules, groups), members))
         except Unfoldable:
-            folds += [(fold(text, [variant], None, rules, groups, exact), [variant]) for variant in members]
+            folds += [(fold(text, [variant], None, rules, groups), [variant]) for variant in members]
     return folds, reason
 
 
@@ -106,7 +104,6 @@ class Folds:
         self.failures: list[Failure] = []
         self.members: list[Fold] = []
         self.apart: str | None = None  # why there are several
-        self._exact: set[str] = set()
 
     def add_all(self, known: Sequence[Defines]) -> None:
         """Fold until every define set that can be translated is accepted. Raises Unportable."""
@@ -127,17 +124,6 @@ class Folds:
             if not wanted:
                 break
 
-    def _fold(self) -> None:
-        """Fold all variants; numbers that the translations depend on in other ways than was asked become exact."""
-        for _ in range(MAX_ROUNDS):
-            self.members, self.apart = self._folded()
-            exact = set[str]()
-            for folded, variants in self.members:
-                exact |= settled(folded.known, variants, self.translations)
-            if exact <= self._exact:
-                break
-            self._exact |= exact
-
     def _of_all_texts(self, known: Sequence[Defines]) -> list[Defines]:
         """A define set for each text that the translations have, and the first for what cannot be translated."""
         firsts: dict[object, Defines] = {}
@@ -154,11 +140,11 @@ class Folds:
             else:
                 self.variants.append(Variant(defines, translation))
 
-    def _folded(self) -> tuple[list[Fold], str | None]:
-        """The functions, and why there are several. Kernels of sweeps may run in groups."""
+    def _fold(self) -> None:
+        """Fold all variants. Kernels of sweeps may run in groups."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
-        return _folds(self._text, self.variants, self._function, self._rules, groups, self._exact)
+        self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules, groups)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
@@ -221,8 +207,8 @@ class Folds:
         """
         if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
             return []
-        before = self.variants, self.members, self.apart, self._exact
-        self.variants, self._exact = [*self.variants], {*self._exact}
+        before = self.variants, self.members, self.apart
+        self.variants = [*self.variants]
         list(self._translate(proposed))
         count = len(before[0])
         if len(self.variants) > count:
@@ -230,9 +216,9 @@ class Folds:
             self._fold()
             other = self.members[0][0]
             fits = len(self.members) == 1 and (like is None or like(one, other))
-            if fits and self._exact == before[3]:
+            if fits:
                 return [variant.defines for variant in self.variants[count:]]
-        self.variants, self.members, self.apart, self._exact = before
+        self.variants, self.members, self.apart = before
         return []
 
 
