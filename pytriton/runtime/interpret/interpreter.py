@@ -155,10 +155,12 @@ class Interpreted:
         values: Sequence[Any],
         accesses: CheckedAccesses | None = None,
         order: patches.Patches | None = None,
+        *,
+        why: str = "",
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
-        ``order``: ``in_order`` or ``only``."""
-        warn_once(_NOTICE)
+        ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, for the notice."""
+        warn_once(f"{_NOTICE}; {why}" if why else _NOTICE, _NOTICE)
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
@@ -279,5 +281,5 @@ def _triton_type(type_: ScalarType | PointerType) -> Any:
 
 _NOTICE: Final = (
     "pytriton runs kernels on CPU tensors with Triton's interpreter: correct but slow "
-    "(about 1 ms per program). Move the tensors to a GPU for speed."
+    "(about 1 ms per program)"
 )

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -29,6 +29,9 @@ from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.buffers import CPU
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, fits_of, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
+from pytriton.runtime.native.c_compiler import NoLibrary
+from pytriton.runtime.native.native_kernel import native_of
+from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
 from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
@@ -81,7 +84,8 @@ class Candidate:
 
     def _run(self, asked: Prepared, values: Sequence[Any]) -> None:
         if asked.device == CPU:
-            self._on_cpu.run(asked.grid, values)
+            native = self._native
+            (self._on_cpu if isinstance(native, NoLibrary) else native).run(asked.grid, values)
         else:
             self.kernel_on(asked.device, asked.specialization)(asked.grid, values)
 
@@ -174,10 +178,16 @@ class Candidate:
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """What the interpreter runs: the same, but for what is printed."""
-        translation, text = self.translation, self._text
+        translation, text, native = self.translation, self._text, self._native
+        why = native.reason if isinstance(native, NoLibrary) else ""
         return OnCpu(
-            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source
+            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source, why
         )
+
+    @cached_property
+    def _native(self) -> Native | NoLibrary:
+        """The same in C."""
+        return native_of(self._text, self.config, checked=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,6 +210,9 @@ def _copier(width: int) -> Candidate:
 #
 # Input: a text, one config of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
 # LaunchError for its races.
+
+
+INSPECTED: Final = "check_races and traces run there"
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:
@@ -229,7 +242,7 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing = Racing(made.sites, memory, grid)
     try:
-        OnCpu(made, text.source).run(grid, launch.values, racing, in_order(grid, backwards=turned))
+        OnCpu(made, text.source, INSPECTED).run(grid, launch.values, racing, in_order(grid, backwards=turned))
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
@@ -243,6 +256,6 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     """Run one program of a launch on CPU memory; raises what its interpretation raises."""
     made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
     recorded = Recorded(made.sites, memory, made.steps)
-    OnCpu(made, text.source).run(ONE, launch.values, recorded, only(program, launch.grid))
+    OnCpu(made, text.source, INSPECTED).run(ONE, launch.values, recorded, only(program, launch.grid))
     notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)
