@@ -21,6 +21,7 @@ from pytriton.lang.tree.types import ElementType, PointerType, ScalarType
 from pytriton.native import scalars
 from pytriton.native.actions import Actions, comment, outlived
 from pytriton.native.elements import Elements
+from pytriton.native.helpers import without_unused
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
@@ -103,7 +104,7 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
     )
     buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
     return NativeModule(
-        text=text,
+        text=without_unused(text),
         entry=entry,
         parameters=types,
         stack_bytes=writer.bytes,
