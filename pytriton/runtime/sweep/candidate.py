@@ -1,9 +1,9 @@
 """One config of a sweep: translated once, loaded once, compiled once a device and specialization.
 
 Input: a text and a config; then launches, all decided: device, grid, values and their specialization (a kind for
-each parameter, ``launch/arguments.py``). Output: those launches, on a GPU or by the interpreter. Invariants: of
-threads that want the same code one compiles and the others wait, but not those whose code is there; a forked child
-forgets what its parent loaded.
+each parameter, ``launch/arguments.py``). Output: those launches, on a GPU, in C, or by the interpreter.
+Invariants: of threads that want the same code one compiles and the others wait, but not those whose code is there;
+a forked child forgets what its parent loaded.
 """
 
 from __future__ import annotations
@@ -70,8 +70,11 @@ class Candidate:
     def launch(self, asked: Prepared) -> None:
         """Run it once; raises LaunchError for a store outside, where accesses are checked."""
         memory, copies, run = asked.memory, self._copies, partial(self._run, asked)
-        if asked.device == CPU and math.prod(asked.grid) > MOST_PROGRAMS:
+        on_cpu = asked.device == CPU
+        if on_cpu and math.prod(asked.grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, asked.grid)
+        if on_cpu and memory is None and isinstance(self._native, Native):
+            return self._native.run(asked.grid, asked.values)  # it suits every launch
         holds = self._fits is None or self._fits(asked.grid, asked.values)
         if not holds or (memory is not None and copies is not None):
             self._plain.launch(asked)
@@ -81,11 +84,11 @@ class Candidate:
             run(asked.values)
         elif not copies.launch(asked.device, asked.grid, asked.values, run):
             self._plain.launch(asked)
+        return None
 
     def _run(self, asked: Prepared, values: Sequence[Any]) -> None:
         if asked.device == CPU:
-            native = self._native
-            (self._on_cpu if isinstance(native, NoLibrary) else native).run(asked.grid, values)
+            self._on_cpu.run(asked.grid, values)
         else:
             self.kernel_on(asked.device, asked.specialization)(asked.grid, values)
 
