@@ -35,7 +35,7 @@ test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
 slow: $(ENV)  ## what make test leaves out: whole matrices of types, and what takes minutes
 	$(PY) -m pytest $(PYTEST_FLAGS) --slow -m slow
 
-check: $(ENV)  ## lint, format, types, and the size of the code
+check: $(ENV)  ## lint, format, types, and the ceilings of the size
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from pytriton import passes
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
@@ -90,7 +91,7 @@ class Translation:
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
     inspected: Inspection | None = None  # of inspectors and executors: what the former looks at
     table: Parameter | None = None  # that one; it is not among the parameters
-    apart: frozenset[str] = frozenset()  # the parameters declared __noalias
+    noalias: frozenset[str] = frozenset()  # the parameters declared __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
     steps: Steps = field(default_factory=Steps)  # of traced code
     conditions: Conditions = field(default_factory=Conditions)  # the defines for which it is right
@@ -129,6 +130,7 @@ def translate(
     given = {key: _first(value) for key, value in (defines or {}).items()}
     settings = Settings(kernel, folders, strict_literals)
     made = translate_as(source, given, settings)
+    warnings = made.warnings  # in the names of the defines
     while fixed := _fixed(made):
         given |= fixed
         made = translate_as(source, given, settings)
@@ -137,7 +139,7 @@ def translate(
         near = misspelt(key, source.text, given)
         help_ = f"did you mean '{near}'?" if near else "leave it out"
         report.warning("TC528", f"the source does not mention the define '{key}'", source, help=help_)
-    return replace(made, warnings=(*report.warnings, *made.warnings))
+    return replace(made, warnings=(*report.warnings, *warnings))
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
@@ -187,7 +189,8 @@ def translate_as(
         report = Report()
         text = _source(source, name, report)
         single = {key: _first(value) for key, value in (defines or {}).items()}
-        return _templates.find(text, single, settings) or _translated(text, single, settings, report)
+        known = _templates.find((text, settings, passes.PASSES), single)
+        return known or _translated(text, single, settings, report)
 
 
 def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:
@@ -245,10 +248,12 @@ def _translated(
         table=_table(module),
         prints=module.prints,
         steps=steps,
-        apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
+        noalias=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
         conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
     )
-    _templates.keep(text, settings, translation, translation.conditions, tuple(log.entries))
+    if not settings.include_dirs:  # the files may change
+        key = text, settings, passes.PASSES
+        _templates.keep(key, translation, translation.conditions, tuple(log.entries))
     return _plain(translation, front.given_numbers())
 
 

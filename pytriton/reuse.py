@@ -5,27 +5,25 @@ A translation is the same, byte for byte, for all defines for which every record
 the configs of a sweep are translated once for each set of outcomes.
 
 Input: a source, its settings and defines. Output: a translation equal to their own in every field, or None.
-Invariant: a template and its terms stay here; what leaves has plain numbers. Sources with include directories are
-translated each time, as the files may change.
+Invariant: a template and its terms stay here; what leaves has plain numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pytriton.errors import Report
 from pytriton.lang.conditions import Conditions, satisfied
 from pytriton.lang.preprocess.macros import given_macros
 from pytriton.lang.recording import Comparison
-from pytriton.settings import Settings
 from pytriton.source import Source
 
+_NOWHERE: Final = Source("", "defines")  # errors in these are found again by the translation itself
 MAX_SOURCES: Final = 32
 MAX_TEMPLATES: Final = 16  # of one source: sets of outcomes
 
 T = TypeVar("T")
-Key = tuple[str, str, str | None, Settings]
 
 
 class _Template(NamedTuple):
@@ -41,15 +39,15 @@ class Templates(Generic[T]):
 
     def __init__(self, instantiate: Callable[[T, Mapping[str, int | float]], T]) -> None:
         self._instantiate = instantiate
-        self._templates: dict[Key, tuple[_Template, ...]] = {}
+        self._templates: dict[Hashable, tuple[_Template, ...]] = {}
 
-    def find(self, source: Source, defines: Mapping[str, object], settings: Settings) -> T | None:
-        """The result for these defines, if one for others is equal to it."""
-        templates = self._templates.get((source.text, source.name, source.origin, settings), ())
+    def find(self, key: Hashable, defines: Mapping[str, object]) -> T | None:
+        """The result for these defines, if one for others is equal to it. ``key``: all else that it depends on."""
+        templates = self._templates.get(key, ())
         if not templates:
             return None
         report = Report()
-        given = given_macros(defines, source, report)
+        given = given_macros(defines, _NOWHERE, report)
         if report.errors:
             return None
         values = {name: macro.value for name, macro in given.items() if macro.value is not None}
@@ -59,17 +57,9 @@ class Templates(Generic[T]):
         return None
 
     def keep(
-        self,
-        source: Source,
-        settings: Settings,
-        result: T,
-        conditions: Conditions,
-        compared: tuple[Comparison, ...],
+        self, key: Hashable, result: T, conditions: Conditions, compared: tuple[Comparison, ...]
     ) -> None:
         """Take a result with terms in it."""
-        if settings.include_dirs:
-            return
-        key = source.text, source.name, source.origin, settings
         before = self._templates.pop(key, ())  # so that it is last
         self._templates[key] = (*before[1 - MAX_TEMPLATES :], _Template(result, conditions, compared))
         for oldest in list(self._templates)[:-MAX_SOURCES]:

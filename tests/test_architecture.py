@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tools.size import CORE, TOOLS
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pytriton"
 
@@ -102,6 +104,27 @@ SHARED_STEMS = {
 # Classes of several files, likewise; the nodes of the trees are free (syntax.If is parsed, typed.If is checked).
 SHARED_CLASSES = {"Context": SHARED_STEMS["context"]}
 TREES = ("lang/parse/syntax.py", "lang/tree/typed.py", "emit/python.py")
+
+# The core and the tools are listed in ``tools/size.py``; ``runtime/native`` is a tool, as ``runtime/interpret`` is:
+# both run launches on the CPU, and the core needs neither. Here the other files, by the side that each is on.
+ROOTS = (
+    "runtime/kernel.py",
+    "__init__.py",
+    "__main__.py",
+    "runtime/__init__.py",
+)  # compose both: on neither side
+BESIDE_CORE = (
+    *("boundary.py", "collecting.py", "errors.py", "frozen.py", "settings.py", "source.py"),
+    *("compat", "runtime/errors.py", "runtime/locks.py"),
+)
+BESIDE_TOOLS = (
+    *("progress.py", "testing.py"),
+    *("runtime/compare.py", "runtime/pickled.py", "runtime/show.py", "runtime/tensors.py"),
+)
+# Imports of tools by the core, by file. They end when the kernel object gives the plan its sweep and its tuner.
+CORE_IMPORTS_TOOLS = {
+    "runtime/plan.py": {"runtime/sweep/candidate.py", "runtime/sweep/sweep.py", "runtime/tune/tuner.py"},
+}
 
 MAX_FILES = 17  # of a folder, with its __init__.py
 MAX_FILE_LINES = 700
@@ -200,6 +223,30 @@ def _file_of(target: str, files: Files) -> str | None:
         for name in (f"{path}.py", f"{path}/__init__.py"):
             if path and name in files:
                 return name
+    return None
+
+
+def core_imports_no_tool(files: Files) -> Iterator[str]:
+    """Nor does it import the roots. Each file is on one side."""
+    for name, text in files.items():
+        side = side_of(name)
+        if side is None:
+            yield f"{name}: is it core, a tool or a root? List it here or in tools/size.py"
+        if side != "core":
+            continue
+        for line, target in imports(name, text):
+            other = _file_of(target, files)
+            if other is None or side_of(other) == "core" or other in CORE_IMPORTS_TOOLS.get(name, ()):
+                continue
+            yield f"{name}:{line}: the core imports {other}; what both need moves to the core"
+
+
+def side_of(name: str) -> str | None:
+    """``core``, ``tool`` or ``root``; None for a file that is not listed."""
+    sides = {"root": ROOTS, "core": (*CORE, *BESIDE_CORE), "tool": (*TOOLS, *BESIDE_TOOLS)}
+    for side, places in sides.items():
+        if any(name == place or name.startswith(f"{place}/") for place in places):
+            return side
     return None
 
 
@@ -351,6 +398,14 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
             "passes/a.py": "from pytriton.passes import run",
         },
     ],
+    core_imports_no_tool: [
+        {"passes/loops/peel.py": "from pytriton.fold.walk import x", "fold/walk.py": ""},
+        {"runtime/plan.py": "from pytriton.runtime.tune.record import x", "runtime/tune/record.py": ""},
+        {"emit/stmt.py": "from pytriton.runtime.kernel import x", "runtime/kernel.py": ""},
+        {"emit/stmt.py": "from pytriton.progress import x", "progress.py": ""},
+        {"new.py": ""},
+        {"runtime/new/file.py": ""},
+    ],
     libraries_stay_in_their_place: [
         {"lang/read.py": "import requests"},
         {"emit/stmt.py": "from jinja2 import Environment"},
@@ -418,6 +473,15 @@ def test_shared_names_are_shared() -> None:
     assert [name for name in SHARED_CLASSES if classes[name] < 2] == []
 
 
+def test_core_and_tools() -> None:
+    """Every listed place exists, and is on one side; no exception outlives its import."""
+    places = [*CORE, *TOOLS, *ROOTS, *BESIDE_CORE, *BESIDE_TOOLS]
+    assert [place for place in places if not (PACKAGE / place).exists()] == []
+    assert [place for place, count in Counter(places).items() if count > 1 and place not in ROOTS] == []
+    for name, allowed in CORE_IMPORTS_TOOLS.items():
+        assert allowed <= {_file_of(target, TEXTS) for _, target in imports(name, TEXTS[name])}, name
+
+
 def test_documents_name_what_is_there() -> None:
     """Each path in backticks or in the list of folders exists (``build/`` is made); no folder is missing."""
     told = {
@@ -438,12 +502,23 @@ def test_documents_name_what_is_there() -> None:
     assert all(f"]({name})" in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
 
 
+def test_documents_name_what_is_defined() -> None:
+    """Each name that is said to be of a file, or in it, is defined there."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w.]+)`\s+(?:of|in)\s+`([\w/]+\.py)`", text)
+    assert len(named) > 20
+    for name, file in named:
+        path = next(top / file for top in (PACKAGE, ROOT) if (top / file).exists())
+        defined = set(_defined(parsed(path.read_text(encoding="utf-8"))))
+        assert set(name.split(".")) <= defined, (name, file)
+
+
 def test_questions_and_glossary() -> None:
-    """Five answers, each of which names at most three files; a glossary of at most 40 lines."""
+    """Eight answers, each of which names at most three files; a glossary of at most 40 lines."""
     sections = re.split(r"^## ", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     section = {head: body for head, _, body in (each.partition("\n") for each in sections)}
-    answers = re.split(r"^\d\. ", section["Five questions"], flags=re.MULTILINE)[1:]
-    assert len(answers) == 5
+    answers = re.split(r"^\d\. ", section["Eight questions"], flags=re.MULTILINE)[1:]
+    assert len(answers) == 8
     for answer in answers:
         assert 1 <= len(set(re.findall(r"`([\w./]+\.(?:py|md))`", answer))) <= 3, answer
     assert len(section["Glossary"].strip().splitlines()) <= 40

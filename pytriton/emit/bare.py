@@ -30,9 +30,9 @@ def built(body: Body, start: Callable[[], Statements]) -> Statements:
 
 def _differing(body: Body, statements: Statements, start: Callable[[], Statements]) -> frozenset[Symbol]:
     """The variables that are read by statements which differ if variables are numbers."""
-    context, known = statements.context, 0
-    while len(context.numbers) > known:  # numbers are computed of numbers, and carried by loops
-        known = len(context.numbers)
+    context, count = statements.context, 0
+    while len(context.numbers) > count:  # numbers are computed of numbers, and carried by loops
+        count = len(context.numbers)
         trial = start()
         trial.context.spelled, trial.context.numbers = context.spelled, context.numbers
         trial.context.bare = True

@@ -264,14 +264,14 @@ def bare(value: int | float, element: ScalarType) -> Value:
     if unspelled(value, element):
         positive = full(Atom("0.0") if value == 0 else node, element)
         return Value(BinOp("*", Atom("-1.0"), positive) if value == 0 else positive, element)
-    known = float(node.text) if element.is_float and isinstance(node, Atom) else value
-    return Value(node, element, False, True, known)
+    printed_number = float(node.text) if element.is_float and isinstance(node, Atom) else value
+    return Value(node, element, False, True, printed_number)
 
 
 def rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
     """A number with all digits of the narrow type that it has in C."""
-    known = None if value.strong else constant(expr)
-    return value if known is None else replace(bare(known, FLOAT), element=element)
+    constant_value = None if value.strong else constant(expr)
+    return value if constant_value is None else replace(bare(constant_value, FLOAT), element=element)
 
 
 def full(number: Node, element: ElementType, shape: Node = Tuple(())) -> Node:  # noqa: B008
@@ -378,8 +378,12 @@ def as_tensor(value: Value) -> Value:
 def compared(value: Value, expr: Expr, common: ScalarType) -> Value:
     """An operand of a comparison."""
     if common == DOUBLE:
-        known = None if value.strong else constant(expr)
-        return value if known is None or round_to(known, FLOAT) == known else as_tensor(value)
+        constant_value = None if value.strong else constant(expr)
+        return (
+            value
+            if constant_value is None or round_to(constant_value, FLOAT) == constant_value
+            else as_tensor(value)
+        )
     narrow = common.is_float and common.bits == 16
     return rounded(value, expr, common) if narrow else value
 

@@ -307,14 +307,14 @@ def binary(expr: typed.Binary, context: Context) -> Value:
     assert isinstance(common, ScalarType)
     first, second = _operands(expr.operator, left, right, common, context)
     weak = first.weak and second.weak
-    known = None if first.strong or second.strong else constant(expr)
+    constant_value = None if first.strong or second.strong else constant(expr)
     undivided = expr.operator == "/" and constant(right) == 0  # Python raises
-    if known is not None and (undivided or unspelled(known, common)):
-        return bare(known, common)
+    if constant_value is not None and (undivided or unspelled(constant_value, common)):
+        return bare(constant_value, common)
     if weak and differs(expr, first, second):
         if not (first.strong or second.strong):
-            assert known is not None
-            return bare(known, scalar_of(expr.type) or common)
+            assert constant_value is not None
+            return bare(constant_value, scalar_of(expr.type) or common)
         first, weak = as_tensor(first), False
     if weak and context.grows(expr, first, second):
         first, weak = as_tensor(first), False
@@ -407,13 +407,13 @@ def cast(expr: typed.Cast, context: Context, value: Value | None = None) -> Valu
     """A conversion. ``value``: its operand, if that was lowered before: twice for each of many would never end."""
     value = value or lower(expr.operand, context)
     element = element_of(expr.type)
-    known = None if value.strong or not isinstance(element, ScalarType) else constant(expr)
-    if known is not None and value.element != element:
+    constant_value = None if value.strong or not isinstance(element, ScalarType) else constant(expr)
+    if constant_value is not None and value.element != element:
         assert isinstance(element, ScalarType)
         # Python would compute in double what C computes in a narrower type, and wraps no integer around.
         floats = element.is_float and isinstance(value.element, ScalarType) and value.element.is_float
-        if floats or (element.kind in ("int", "uint") and known != constant(expr.operand)):
-            return bare(known, element)
+        if floats or (element.kind in ("int", "uint") and constant_value != constant(expr.operand)):
+            return bare(constant_value, element)
     return as_type(value, element)
 
 
@@ -441,13 +441,13 @@ def pointer_arithmetic(expr: typed.Binary, context: Context) -> Value:
 
 def _moved_back(expr: typed.Binary, pointer: Value, offset: Value, context: Context) -> Value:
     """A pointer less an offset: Triton negates in the type of the offset, and widens what comes out."""
-    known = None if offset.strong else offset.number
-    if known is None:
+    distance = None if offset.strong else offset.number
+    if distance is None:
         wide = isinstance(offset.element, ScalarType) and offset.element.bits == 64
         offset = offset if wide or _is_natural(expr.right, context) else as_type(offset, LONG)
-    elif not -(1 << 31) < known < 1 << 31:
-        back = number(wrap(-int(known), LONG), LONG)
-        named = isinstance(expr.right, typed.Constexpr) and 0 < known < 1 << 63
+    elif not -(1 << 31) < distance < 1 << 31:
+        back = number(wrap(-int(distance), LONG), LONG)
+        named = isinstance(expr.right, typed.Constexpr) and 0 < distance < 1 << 63
         back = UnaryOp("-", offset.node) if named else back
         return Value(BinOp("+", pointer.node, back), pointer.element)
     return Value(BinOp("-", pointer.node, offset.node), pointer.element)

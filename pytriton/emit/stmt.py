@@ -55,8 +55,8 @@ class Statements:
         mentions = _first_mentions(body)
         for statement in body:
             self._statement(statement, mentions)
-        made, self._made = self._made, outer
-        return tuple(_with_comments(made))
+        result, self._made = self._made, outer
+        return tuple(_with_comments(result))
 
     def _put(self, before: str, node: Node | None, span: Span, comments: Comments) -> None:
         """``before node`` with the comments of its statement."""
@@ -127,8 +127,8 @@ class Statements:
             if symbol in self.context.spelled:
                 node = as_tensor(lowered).node
             else:
-                known = lowered if symbol in self._once else Value(node, lowered.element, weak=True)
-                self.context.numbers[symbol] = known
+                assigned_value = lowered if symbol in self._once else Value(node, lowered.element, weak=True)
+                self.context.numbers[symbol] = assigned_value
         if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
             node = Call("tl.multiple_of", (node, size_node(multiple, self.context)))  # a hint, no arithmetic
         if node == Atom(name):  # nothing is printed: a number stays one

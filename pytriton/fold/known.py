@@ -9,10 +9,11 @@ The row of a define set holds what decides the folded text and its translation:
   that a translation depends on: is it a power of two, 1, less than 1, too small for a product; are two numbers
   equal. Barriers depend on no size: the translations are ``portable`` (settings.py).
 
-Such a number stays a constexpr, so sets of one row share their text as long as no question is missing. Whoever can
-translate checks that: it drops questions that change no text (``forget``), and where two sets of one row have
-different texts the number becomes exact (``exact``). Rows are never combined: a row that was not folded, or that
-the proof did not confirm (``without``), is refused. The tables (tables.py) are exactly the rows.
+Such a number stays a constexpr. A define set with the row of a translation takes the same arms of the folded body
+as the set that it was made with; and it is accepted only if the recorded conditions of that translation hold
+(lang/conditions.py), so its own translation computes the same. Rows are never combined: a row that was not folded,
+or that the proof did not confirm (``without``), is refused. The tables (tables.py) are exactly the rows, and each
+row comes with its conditions.
 
 Each name in the text is in the row or must not be defined (``closed``).
 """
@@ -32,7 +33,10 @@ from pytriton.fold.separations import MIN_INNER, Separations, negated
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, rewritten, statements, walk
+from pytriton.lang.conditions import Conditions, holds, printed
+from pytriton.lang.recording import Comparison, term_of
 
+Required = frozenset[Comparison]  # of numbers, by one translation
 Column = str | Node  # a define, "NAME is not None", or a question about numbers
 
 _POWER: Final = "power_of_2"  # of the launcher: positive, and a power of two
@@ -90,8 +94,11 @@ class Known:
             if node not in self._decided and self.numbers_of(node):
                 self._questions.append(node)
         rows = [variants.of(variant) for variant in range(variants.count)]
-        self._sets = tuple(rows)
-        self._accepted = self._rows(rows)
+        self._sets = tuple(
+            (values, self._required(one.conditions, values))
+            for values, one in zip(rows, translations, strict=True)
+        )
+        self._accepted = self._rows()
 
     def _sort(self, variants: Variants, exact: set[str]) -> None:
         """What kind each define is. ``exact``: numbers that must be those of a known set."""
@@ -141,8 +148,31 @@ class Known:
         named = (self._value(name, values) for name in (*self.flags, *self.texts))
         return (*named, *given, *self._answers(values, self._questions))
 
-    def _rows(self, sets: Iterable[Mapping[str, object]]) -> dict[Row, None]:
-        return {self._row(values): None for values in sets}
+    def _rows(self) -> dict[Row, frozenset[Required]]:
+        """The rows of the known sets, each with what their translations require of numbers."""
+        rows: dict[Row, set[Required]] = {}
+        for values, required in self._sets:
+            rows.setdefault(self._row(values), set()).add(required)
+        return {row: frozenset(alternatives) for row, alternatives in rows.items()}
+
+    def _required(self, conditions: Conditions, values: Mapping[str, object]) -> Required:
+        """What a translation requires of numbers that are free; those in a condition that Python cannot state are
+        what they were."""
+        required: set[Comparison] = set()
+        for condition in conditions:
+            free = condition.names & {*self.numbers}
+            if condition.role != "required" or not free:
+                continue
+            if free == condition.names and not condition.unstated:
+                required.add(condition.comparison)
+            else:
+                required |= {_equal(name, values[name]) for name in free}
+        return frozenset(required)
+
+    def _allowed(self, alternatives: Iterable[Required], values: Mapping[str, object]) -> bool:
+        """Whether numbers satisfy what one of the translations of a row requires."""
+        known = {name: value for name, value in values.items() if isinstance(value, int | float)}
+        return any(all(holds(one, known) for one in required) for required in alternatives)
 
     def _value(self, name: str, values: Mapping[str, object]) -> object:
         value = values.get(name)
@@ -207,13 +237,13 @@ class Known:
     def forget(self, questions: Collection[Node]) -> None:
         """Ask these no longer: their answers were seen to change nothing."""
         self._questions = [question for question in self._questions if question not in questions]
-        self._accepted = self._rows(self._sets)
+        self._accepted = self._rows()
 
     def without(self, sets: Iterable[Defines]) -> Known:
         """The same, but for the rows of these define sets."""
         gone = {self.row_of(defines) for defines in sets}
         narrowed = copy.copy(self)
-        narrowed._accepted = {row: None for row in self._accepted if row not in gone}
+        narrowed._accepted = {row: known for row, known in self._accepted.items() if row not in gone}
         return narrowed
 
     # ---------------------------------------------------------------- what is accepted
@@ -235,7 +265,8 @@ class Known:
                 return f"the kernel was not folded with {name}={defines.get(name)}"
         row = self._row(values)
         if row in self._accepted:
-            return None
+            alternatives = self._accepted[row]
+            return None if self._allowed(alternatives, values) else f"it requires {_stated(alternatives)}"
         if not self._accepted:
             return "no define set of it was proved"
         nearest = min(self._accepted, key=lambda other: sum(a != b for a, b in zip(row, other, strict=True)))
@@ -272,8 +303,26 @@ class Known:
                 exact.append(table)
             else:
                 conditions += self._conditions(table, asked)
+        conditions += self._of_rows(names)
         required = tuple(n for n in self._names if n in self.integers and n not in self._optional)
         return Served(tuple(exact), required, tuple(self._optional), tuple(conditions), self.closed)
+
+    def _of_rows(self, names: Sequence[str]) -> Iterator[str]:
+        """What the translations of each row require of numbers, as Python; ``names``: the columns."""
+        groups: dict[frozenset[Required], list[Row]] = {}
+        for row, alternatives in self._accepted.items():
+            groups.setdefault(alternatives, []).append(row)
+        columns = [n for n in range(len(names)) if len({row[n] for row in self._accepted}) > 1]
+        for alternatives, rows in groups.items():
+            if frozenset() in alternatives:
+                continue
+            if len(groups) == 1:
+                yield _stated(alternatives)
+                continue
+            shown = ", ".join(self._guarded(self.columns[n]) for n in columns)
+            listed = ", ".join(repr(tuple(row[n] for n in columns)) for row in rows)
+            comma = "," if len(columns) == 1 else ""
+            yield f"({shown}{comma}) not in [{listed}] or {_stated(alternatives)}"
 
     def _follows(self, question: Node, answer: object, known: Mapping[Node, object]) -> bool:
         """Whether every number with the known answers has this one; False if that cannot be tried."""
@@ -410,6 +459,24 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------- as Python
+
+
+def _equal(name: str, value: object) -> Comparison:
+    assert isinstance(value, int | float)
+    return Comparison("is" if isinstance(value, float) else "==", name, term_of(value))
+
+
+def _by_size(comparison: Comparison) -> tuple[bool, str]:
+    return not isinstance(comparison.left, str), printed(comparison)
+
+
+def _stated(alternatives: Iterable[Required]) -> str:
+    """What one of several translations requires."""
+    # Bounds of single numbers come first: no shift by a number out of its range is computed.
+    ways = sorted(
+        " and ".join(map(printed, sorted(required, key=_by_size))) or "True" for required in alternatives
+    )
+    return ways[0] if len(ways) == 1 else " or ".join(f"({way})" for way in ways)
 
 
 def _without_names(node: Node, padded: Mapping[str, str]) -> Node:

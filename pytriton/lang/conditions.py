@@ -115,10 +115,13 @@ class Condition:
     @property
     def determines(self) -> bool:
         """Whether its defines have only one value here, or no Python expression states it."""
+        return self.unstated or (self.comparison.operator == "==" and isinstance(self.comparison.left, str))
+
+    @property
+    def unstated(self) -> bool:
+        """Whether no Python expression states it: the rounding of a float, or its bits."""
         comparison = self.comparison
-        if comparison.operator in ("==", "is") and isinstance(comparison.left, str):
-            return True
-        return not all(map(_is_printable, (comparison.left, comparison.right)))
+        return comparison.operator == "is" or not all(map(_is_printable, (comparison.left, comparison.right)))
 
     @property
     def names(self) -> frozenset[str]:
@@ -155,7 +158,9 @@ class Conditions:
     def hold(self, given: Mapping[str, Macro]) -> bool:
         """The same, for defines that were read."""
         values = _numbers(given)
-        return self.are_given(given) and all(holds(each.comparison, values) for each in self.comparisons)
+        return self.are_given(given) and all(
+            holds(condition.comparison, values) for condition in self.comparisons
+        )
 
     def are_given(self, given: Mapping[str, Macro]) -> bool:
         """Whether the same names are given, numbers as numbers of the same kind, and others in the same words."""
@@ -333,7 +338,7 @@ def simplified(entries: Mapping[Comparison, Requirement], floats: frozenset[str]
         bounds.tighten()
     conditions: list[Condition] = []
     for product, bounds in box.items():
-        outside = {other: known for other, known in box.items() if other != product}
+        outside = {other: other_bounds for other, other_bounds in box.items() if other != product}
         implied = _of_product(product, outside)
         for condition in bounds.conditions(_multiplied(product)):
             sign, number = condition.comparison.operator, condition.comparison.right

@@ -125,9 +125,9 @@ def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
     return Front(tree, preprocessed.mentioned, macros, numbers, spelled, preprocessed.names, {})
 
 
-def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
+def _keep(key: tuple[Any, ...], entry: _Entry, earlier: list[_Entry]) -> None:
     _entries.pop(key, None)  # so that it is last
-    _entries[key] = [*known[1 - MAX_POINTS :], entry]
+    _entries[key] = [*earlier[1 - MAX_POINTS :], entry]
     for oldest in list(_entries)[:-MAX_TEXTS]:
         _entries.pop(oldest, None)
 

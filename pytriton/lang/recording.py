@@ -259,7 +259,9 @@ def names_in(term: Term) -> Iterator[str]:
 
 def term_of(value: int | float) -> Term:
     """The term that computes a number."""
-    if isinstance(value, RecordedInt | RecordedFloat):
+    if value.__class__ is int:
+        return value
+    if isinstance(value, _Recording):
         return value.term
     return ("float", value.hex()) if isinstance(value, float) else int(value)
 
@@ -309,14 +311,17 @@ def prefer(left: int | float, sign: str, right: int | float) -> bool:
 def is_power_of_2(size: int) -> bool:
     """Whether the size of a block needs no padding. Yes is right for all, as Triton refuses others; so is no, as
     the padding of a power of two is empty."""
-    value: int = plain(size)
-    outcome = value > 0 and value & (value - 1) == 0
-    if isinstance(size, RecordedInt):
-        if outcome:
-            size.log.add(Comparison("is_power_of_2", size.term), size.span, "enforced")
+    if not isinstance(size, RecordedInt):
+        return size > 0 and not size & (size - 1)
+    log, question = size.log, ("is_power_of_2", size.term)
+    if question not in log.asked:
+        value: int = plain(size)
+        log.asked[question] = value > 0 and not value & (value - 1)
+        if log.asked[question]:
+            log.add(Comparison("is_power_of_2", size.term), size.span, "enforced")
         else:
-            size.log.add(Comparison("is_not_power_of_2", size.term), size.span, "optional")
-    return outcome
+            log.add(Comparison("is_not_power_of_2", size.term), size.span, "optional")
+    return log.asked[question]
 
 
 def is_finite(value: int | float) -> bool:

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import torch
 from torch.autograd.graph import increment_version
@@ -93,11 +93,17 @@ class Operator:
     def _retire(self) -> None:
         """Give the name back to torch, for another operator.
 
-        Eager calls of this one still run its function, and graphs its formula. What asks the dispatcher for it
-        raises LaunchError (TC540).
+        Eager calls of this one still run its function, and graphs its formula. What asks the dispatcher for it, by
+        name or through a mode, whose handle keeps this overload, gets the new operator; if that has another schema,
+        LaunchError (TC540) is raised.
         """
+        space, _, short = self.name.partition("::")
 
-        def replaced(*_: Any, **__: Any) -> NoReturn:
+        def replaced(*args: Any, **kwargs: Any) -> Any:
+            current = getattr(getattr(torch.ops, space), short, None)
+            overload = None if current is None else current.default
+            if overload not in (None, self.overload) and str(overload._schema) == str(self.overload._schema):
+                return overload(*args, **kwargs)
             raise refusal(
                 f"{self.name}: this operator was replaced, as its name was defined again",
                 "TC540",

@@ -22,7 +22,6 @@ from typing import Any, Final
 import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
-from pytriton.runtime.checks.memory import Checks, Memory
 from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import headline, refusal, warn_once
 from pytriton.runtime.launch.arguments import (
@@ -35,15 +34,14 @@ from pytriton.runtime.launch.arguments import (
 )
 from pytriton.runtime.launch.buffers import CPU, Constants
 from pytriton.runtime.launch.device import Style, sole_device
+from pytriton.runtime.launch.extents import Checks, Memory
 from pytriton.runtime.launch.fast_path import Form, Launcher, LauncherCall, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
 from pytriton.runtime.options.definition import KernelText, PlanSettings
-from pytriton.runtime.sweep.candidate import Candidate, Launch
+from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.benchmark import bench
-from pytriton.runtime.tune.measure import grid_of, save_written
 from pytriton.runtime.tune.tuner import Tuner
 
 MAX_FORMS: Final = 16
@@ -125,8 +123,7 @@ class Plan:
         launch = plan._checked(bound, arguments, grid, within)
         if launch is None:
             return None
-        saved = save_written([launch.candidate], arguments, launch.device, self._common.constants)
-        return bench(launch, saved, repetitions)
+        return self._tuner.bench(launch, arguments, repetitions)
 
     # The slow path, and what makes the next call a fast one.
 

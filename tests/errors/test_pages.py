@@ -38,8 +38,8 @@ PYTHON = [
 
 # What no user's text or call leads to: bugs of pytriton, and what would take the test with it: a failure of the
 # interpreter, and a fork after CUDA was used (TC523, which tests/runtime/test_wrong_use_gpu.py runs in a process
-# of its own).
-WITHOUT = {"TC521", "TC523", "TC532"}
+# of its own). TC460 is of C only (tests/native), and these texts are translated to Python.
+WITHOUT = {"TC460", "TC521", "TC523", "TC532"}
 
 
 def test_a_page_for_each_code() -> None:

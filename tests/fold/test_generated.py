@@ -138,6 +138,12 @@ class Memory(SimpleNamespace):
     def static_assert(self, condition: bool, reason: str = "") -> None:
         assert condition, reason
 
+    def full(self, _shape: object, value: object, _type: object) -> object:
+        return value
+
+    def where(self, condition: object, yes: object, no: object) -> object:
+        return yes if condition else no
+
     def to_tensor(self, value: object) -> object:
         return value
 

@@ -385,3 +385,11 @@ def test_memory_is_bounded() -> None:
     run = subprocess.run(command, input="\x1d".join(texts), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) < 200_000, "KiB"
+
+
+def test_empty_lines_are_little_work() -> None:
+    """They are counted once, three steps each; which defines stay parameters is recorded, not tried out."""
+    source = "__global__ void f(int *o, int n) { int r[T] = 0 ... T; *?(r < n)(o + r) = r; }\n"
+    short, long = ("\n" * count + source for count in (10, 1_000_000))
+    steps = [counted(partial(pytriton.translate, text, {"T": 64}))[0] for text in (short, long)]
+    assert steps[1] < steps[0] + 3.1 * 1_000_000

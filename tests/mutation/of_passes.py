@@ -268,15 +268,15 @@ PASSES = (
     (
         "copy-despite-a-store",
         "runtime/sweep/copies:Copies.of",
-        "apart and ragged and all((start > 0 for start, _ in reads))",
+        "disjoint and ragged and all((start > 0 for start, _ in reads))",
         "ragged and all((start > 0 for start, _ in reads))",
         "an operand that the launch also writes is read from a copy",
     ),
     (
         "copy-what-is-aligned",
         "runtime/sweep/copies:Copies.of",
-        "apart and ragged and all((start > 0 for start, _ in reads))",
-        "apart and all((start > 0 for start, _ in reads))",
+        "disjoint and ragged and all((start > 0 for start, _ in reads))",
+        "disjoint and all((start > 0 for start, _ in reads))",
         "operands are copied although all their rows begin at 16 bytes",
     ),
     (

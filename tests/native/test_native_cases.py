@@ -47,6 +47,7 @@ def launched(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(5)
 def test_computes(case: str) -> None:
     if case in UNSUPPORTED:
         with pytest.raises(UnsupportedError, match="TC460"):

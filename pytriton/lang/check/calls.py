@@ -390,10 +390,10 @@ def _barrier(name: str, node: syntax.Call, values: list[Expr], context: Context)
 
 def _mask_value(mask: Expr) -> Expr | None:
     """A scalar mask: none if it always holds; Triton wants a value, not Python's False, if it never does."""
-    known = constant(mask)
-    if known is None or shape_of(mask.type):
+    value = constant(mask)
+    if value is None or shape_of(mask.type):
         return mask
-    if known:
+    if value:
         return None
     before: list[Statement] = []
     name = kept(mask, "mask", before)

@@ -358,7 +358,11 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
             return effect(expression, context)
         case syntax.Block():
             inner = list(_scoped(node, context))
-            ends = tuple(each.symbol for each in inner if context.traced and isinstance(each, typed.Declare))
+            ends = tuple(
+                statement.symbol
+                for statement in inner
+                if context.traced and isinstance(statement, typed.Declare)
+            )
             return [*inner, typed.Remark(node.span, ends=ends)] if ends else inner
         case syntax.If():
             return _if(node, context)
@@ -382,8 +386,8 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
 
 def _if(node: syntax.If, context: Context) -> list[Statement]:
     condition = tested_condition(node.condition, "if", context)
-    known = constant(condition)
-    then = _perhaps(node.then, context, certain=bool(known))
+    value = constant(condition)
+    then = _perhaps(node.then, context, certain=bool(value))
     otherwise: Body = ()
     if node.otherwise is not None:
         chained = isinstance(node.otherwise, syntax.If)  # `else if` is flat, in Python too
@@ -394,7 +398,7 @@ def _if(node: syntax.If, context: Context) -> list[Statement]:
             context.report.fatal(
                 "TC318", message, node.otherwise.span, help="begin another 'if' in an 'else { }'"
             )
-        otherwise = _perhaps(node.otherwise, context, certain=known == 0)
+        otherwise = _perhaps(node.otherwise, context, certain=value == 0)
         context.block_depth += chained
         context.else_ifs -= chained
     return [typed.If(node.span, condition, then, otherwise)]

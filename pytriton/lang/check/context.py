@@ -58,24 +58,24 @@ class Scope:
 
     def declare(self, symbol: Symbol, report: Report) -> None:
         """Enter a symbol; a second one of its name in the same block is an error."""
-        known = self._symbols[-1].get(symbol.name)
-        if known is not None:
+        earlier = self._symbols[-1].get(symbol.name)
+        if earlier is not None:
             report.error(
                 "TC307",
                 f"'{symbol.name}' is declared twice in the same scope",
                 symbol.span,
-                ("it was declared here first", known.span),
+                ("it was declared here first", earlier.span),
                 help="assign to the first one, or give this one another name",
             )
         self._symbols[-1][symbol.name] = symbol
 
     def define_type(self, name: str, type_: ValueType, span: Span, report: Report) -> None:
         """Enter a typedef name; a second one in the same block must have the same type (C11 6.7)."""
-        known, before = self._types[-1].get(name, (type_, span))
-        if known != type_:
+        declared, before = self._types[-1].get(name, (type_, span))
+        if declared != type_:
             report.error(
                 "TC307",
-                f"'{name}' is a typedef of {type_} here, and of {known} before, in the same scope",
+                f"'{name}' is a typedef of {type_} here, and of {declared} before, in the same scope",
                 span,
                 ("it was declared here first", before),
                 help="give this one another name",

@@ -95,11 +95,11 @@ def _call(node: syntax.Call, context: Context) -> Expr:
     name = called(node, context)
     values = [
         None
-        if isinstance(each, syntax.TypeName)
-        or (name == "printf" and each is node.arguments[0])
-        or (name is None and isinstance(each, syntax.Assign))  # f(x=1)
-        else value_of(each, context)
-        for each in node.arguments
+        if isinstance(argument, syntax.TypeName)
+        or (name == "printf" and argument is node.arguments[0])
+        or (name is None and isinstance(argument, syntax.Assign))  # f(x=1)
+        else value_of(argument, context)
+        for argument in node.arguments
     ]
     return failed(node.span) if name is None else call(name, node, values, context)
 
@@ -304,8 +304,8 @@ def _operands(node: syntax.Binary, left: Expr, context: Context) -> tuple[Expr, 
     """Both operands; the right one of ``&&`` and ``||`` might not be evaluated by C."""
     if node.operator not in ("&&", "||"):
         return left, value_of(node.right, context)
-    known = constant(left)
-    certain = known is not None and bool(known) == (node.operator == "&&")
+    value = constant(left)
+    certain = value is not None and bool(value) == (node.operator == "&&")
     return left, _without_effects(node.right, f"right of '{node.operator}'", certain, context)
 
 
@@ -340,9 +340,9 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     test = value_of(node.condition, context)
     if test.type == types.ERROR:
         return test
-    known = constant(as_condition(test))
-    yes = None if node.yes is None else _branch(node.yes, bool(known), context)
-    no = _branch(node.no, known == 0, context)
+    value = constant(as_condition(test))
+    yes = None if node.yes is None else _branch(node.yes, bool(value), context)
+    no = _branch(node.no, value == 0, context)
     before: list[Statement] = []
     if yes is None or has_memory(yes) or has_memory(no):
         test = evaluated_once(test, before)

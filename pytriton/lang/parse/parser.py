@@ -1,7 +1,7 @@
 """Tokens -> syntax tree.
 
 Input: preprocessed tokens. Output: a ``File``. Invariant: every node's span covers its text. ``terminals.py`` names
-the terminals, ``grammar.py`` parses, ``builder.py`` builds the nodes, ``parser.py`` recovers from
+the terminals, ``grammar.py`` parses, ``builder.py`` builds the nodes. This file recovers from
 errors.
 """
 

@@ -184,8 +184,8 @@ def _refuse_words(stop: Stop, report: Report) -> None:
         word = stop.token(offset)
         if word is None or stop.kind(offset) != "IDENT" or stop.kind(offset + 1) != "TYPE":
             continue
-        known = word.text.startswith("__") or word.text in _OTHER_WORDS
-        if known and stop.text(offset - 1) in (";", "{", "}", ""):
+        is_refused = word.text.startswith("__") or word.text in _OTHER_WORDS
+        if is_refused and stop.text(offset - 1) in (";", "{", "}", ""):
             help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
             report.fatal("TC203", f"'{word.text[:60]}' is not supported", word.span, help=help_)
     at = -1 if stop.text(-1).startswith("__") else 0  # before the declared name, or after it

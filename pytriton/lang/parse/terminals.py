@@ -125,8 +125,8 @@ class _Typedefs:
         self.after_type = False
 
     def terminal(self, text: str) -> str:
-        known = next((scope[text] for scope in reversed(self.scopes) if text in scope), False)
-        if not known:
+        is_type = next((scope[text] for scope in reversed(self.scopes) if text in scope), False)
+        if not is_type:
             return "IDENT"
         if self.after_type:
             if not self.inside:

@@ -232,7 +232,7 @@ class _Preprocessor:
         name = line[0].text
         handler = _DIRECTIVES.get(name)
         if handler is None or line[0].kind is not Kind.IDENT:
-            near = [max((known for known in _DIRECTIVES if name.startswith(known)), key=len, default="")]
+            near = [max((word for word in _DIRECTIVES if name.startswith(word)), key=len, default="")]
             near = near if near[0] else difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
             help_ = f"did you mean '#{near[0]}'?" if near else None
             if help_ is None and line[0].spaced:

@@ -5,7 +5,7 @@ This is Dave Prosser's algorithm, on which the wording of the standard is based.
 not replaced again, and so no macro can run forever. A use of a macro is taken off the front of
 ``pending``, and its replacement is put back there, to be read again together with what follows.
 Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
-were written (expand.py).
+were written.
 
 Two things are not in C. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
 the name for the emitter; only ``#`` and ``##`` use its digits. And every token remembers, in
@@ -139,9 +139,9 @@ class Substitution:
 
     def _chain(self, chain: Expansion | None) -> Expansion | None:
         """An argument's expansions, with this macro put in outside those of the argument itself."""
-        known = self._chains.get(id(chain))
-        if known is not None:
-            return known
+        expansions = self._chains.get(id(chain))
+        if expansions is not None:
+            return expansions
         outside = self.use.span.expansion
         own: list[Expansion] = []
         step = chain
@@ -357,11 +357,11 @@ class Expander:
             length, step = length + 1, step.parent
         if length >= MAX_CHAIN:
             self._too_deep(macro, use)
-        known = self._bodies.get(id(macro))
-        if known is None:
+        body = self._bodies.get(id(macro))
+        if body is None:
             # The macro is kept too, so that no other object gets its id.
-            known = self._bodies[id(macro)] = (macro, join(macro.body))
-        return Expansion(macro.name, known[1], parent)
+            body = self._bodies[id(macro)] = (macro, join(macro.body))
+        return Expansion(macro.name, body[1], parent)
 
     def _arguments(
         self, macro: Macro, use: Token, pending: list[Token], stream: TokenStream | None

@@ -283,8 +283,10 @@ def constant(expr: Expr) -> int | float | None:
             return None
         case typed.Select(condition=condition, yes=yes, no=no):
             chosen = constant(condition)
-            known = None if chosen is None else constant(yes if chosen else no)
-            return round_to(known, types.FLOAT) if known is not None and expr.type == types.FLOAT else known
+            result = None if chosen is None else constant(yes if chosen else no)
+            return (
+                round_to(result, types.FLOAT) if result is not None and expr.type == types.FLOAT else result
+            )
         case _:
             return None
 

@@ -147,7 +147,7 @@ def _stays(condition: Expr) -> bool:
             operator=operator, left=left, right=typed.Name() | typed.Literal() | typed.Constexpr()
         ):
             return operator in COMPARISONS and _stays(left)
-    return isinstance(condition, typed.Atomic) and not any(has_memory(each) for each in children(condition))
+    return isinstance(condition, typed.Atomic) and not any(has_memory(child) for child in children(condition))
 
 
 # ---------------------------------------------------------------- expressions

@@ -201,9 +201,9 @@ def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int
     right = (1,) * (rank - len(right)) + right
     sizes: list[int] = []
     for a, b in zip(left, right, strict=True):
-        if not is_one(a) and not is_one(b) and a != b:
+        if a is not b and not is_one(a) and not is_one(b) and a != b:
             return None
-        sizes.append(b if is_one(a) else a)
+        sizes.append(b if a is not b and is_one(a) else a)
     return tuple(sizes)
 
 
@@ -218,5 +218,7 @@ def same_shape(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _same_size(left: int, right: int) -> bool:
+    if left is right:
+        return True
     ones = is_one(left), is_one(right)
     return all(ones) if any(ones) else left == right

@@ -186,10 +186,10 @@ class Unparser:
     def _binary(self, operator: str, left: Expr, right: Expr) -> Bound:
         binds = PRECEDENCE[operator]
         first, second = binds, binds if operator in _ASSOCIATIVE else binds + 1
-        one, two = self.bound(left), self.bound(right)
-        if operator in ("*", "/", "%") and PRECEDENCE["..."] in (one[1], two[1]):
+        bound_left, bound_right = self.bound(left), self.bound(right)
+        if operator in ("*", "/", "%") and PRECEDENCE["..."] in (bound_left[1], bound_right[1]):
             first = second = UNARY  # (0 ... TN) / BLOCK, as people write it
-        return f"{_inside(one, first)} {operator} {_inside(two, second)}", binds
+        return f"{_inside(bound_left, first)} {operator} {_inside(bound_right, second)}", binds
 
     def _select(self, expr: typed.Select) -> Bound:
         test = self.inside(expr.condition, _TERNARY + 1)
@@ -359,7 +359,9 @@ class _Printer:
         condition = "" if loop.condition is None else self.expr(loop.condition)
         start = len(self.lines)
         self.body(loop.body, indent + "  ", inner)
-        step = ", ".join(self.assigned(each) for each in loop.step if isinstance(each, typed.Assign))
+        step = ", ".join(
+            self.assigned(statement) for statement in loop.step if isinstance(statement, typed.Assign)
+        )
         if not first and not step and condition:
             head = f"while ({condition})"
         else:

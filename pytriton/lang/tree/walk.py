@@ -25,13 +25,13 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     optional, operands = _OPERANDS[expr.__class__]
     if not optional:
         return operands(expr)
-    found: list[Expr] = []
+    result: list[Expr] = []
     for value in operands(expr):
         if value.__class__ is tuple:
-            found += value
+            result += value
         elif value is not None:
-            found.append(value)
-    return tuple(found)
+            result.append(value)
+    return tuple(result)
 
 
 def walk(expr: Expr) -> Sequence[Expr]:
@@ -237,7 +237,7 @@ def assigned_once(body: Body) -> list[Statement]:
     for statement in statements(body):
         if statement.__class__ in _ASSIGNING:
             by_symbol.setdefault(statement.symbol, []).append(statement)
-    return [found[0] for found in by_symbol.values() if len(found) == 1]
+    return [setters[0] for setters in by_symbol.values() if len(setters) == 1]
 
 
 def same(left: Expr, right: Expr) -> bool:

@@ -2,7 +2,7 @@
 
 Input: a typed expression. Output: an ``Affine``, or None where the caller's ``leaf`` gives None. The caller
 chooses the symbols: ``leaf`` maps every operand that is not itself a sum to an ``Affine``. So the same few
-functions compare integers (affine.py), addresses (memory/overlap.py), tiles (speed/descriptors.py), masks
+functions compare integers (``equal`` below), addresses (memory/overlap.py), tiles (speed/descriptors.py), masks
 (speed/peel.py) and values (lower/unreached.py).
 
 Invariants:
@@ -116,9 +116,9 @@ def affine_of(expr: typed.Expr, leaf: Leaf) -> Affine | None:
         return Affine.constant(value)
     if isinstance(expr, typed.Unary | typed.Binary) and expr.operator in ("+", "-", "*") and _regroups(expr):
         operands = [affine_of(operand, leaf) for operand in children(expr)]
-        known = [operand for operand in operands if operand is not None]
-        if len(known) == len(operands):
-            total = combine(expr.operator, known)
+        sums = [operand for operand in operands if operand is not None]
+        if len(sums) == len(operands):
+            total = combine(expr.operator, sums)
             return leaf(expr) if total is None else _computed_as(total, expr.type)
         if expr.operator != "*":
             return None
@@ -189,14 +189,14 @@ def keeps_number(expr: typed.Cast, bits: int = 32) -> bool:
         return old == new
     if not old.is_integer or not new.is_integer or new == BOOL:
         return old == new
-    room, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
-    return new.bits >= bits or (taken <= room and old.signed <= new.signed)
+    capacity, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
+    return new.bits >= bits or (taken <= capacity and old.signed <= new.signed)
 
 
 def advance(
-    target: typed.Symbol, value: typed.Expr, known: Mapping[typed.Symbol, typed.Expr] | None = None
+    target: typed.Symbol, value: typed.Expr, values: Mapping[typed.Symbol, typed.Expr] | None = None
 ) -> typed.Expr | None:
-    """The constant that ``target + amount`` or ``target - -amount`` adds; ``known``: values of variables."""
+    """The constant that ``target + amount`` or ``target - -amount`` adds; ``values``: values of variables."""
     if not isinstance(value, typed.Binary) or value.operator not in ("+", "-"):
         return None
     left, right = value.left, value.right
@@ -206,7 +206,7 @@ def advance(
         return None
     while isinstance(right, typed.Broadcast | typed.Expand):
         right = right.operand
-    amount = rebuild(right, dict(known or {}))
+    amount = rebuild(right, dict(values or {}))
     if not isinstance(constant(amount), int):
         return None
     return negated(amount) if value.operator == "-" else amount
@@ -347,8 +347,8 @@ def _follows(claim: typed.Expr, fact: typed.Expr) -> bool:
     if not (_is_signed(claim) and _is_signed(fact)):
         return False
     keys = Keys(regroup=True)
-    known = _positive(fact, keys)
-    if known is None:
+    assumed = _positive(fact, keys)
+    if assumed is None:
         return False
     if claim.operator == "!=":
         difference = keys.sum_of(claim.left).plus(keys.sum_of(claim.right), -1)
@@ -356,7 +356,7 @@ def _follows(claim: typed.Expr, fact: typed.Expr) -> bool:
     else:
         positive = _positive(claim, keys)
         claims = [] if positive is None else [positive]
-    gaps = [positive.plus(known, -1) for positive in claims]
+    gaps = [positive.plus(assumed, -1) for positive in claims]
     return any(not gap.terms and gap.low >= 0 for gap in gaps)
 
 

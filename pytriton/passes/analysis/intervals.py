@@ -59,8 +59,8 @@ class LaunchEvaluator(Generic[Value]):
             case typed.Call(function="num_programs", arguments=(axis,)):
                 return self._number(self._grid[integer(axis)])
         operands = [self.of(operand) for operand in children(expr)]
-        known = [operand for operand in operands if operand is not None]
-        return self._operation(expr, known, self._grid) if len(known) == len(operands) else None
+        intervals = [operand for operand in operands if operand is not None]
+        return self._operation(expr, intervals, self._grid) if len(intervals) == len(operands) else None
 
 
 def intervals(
@@ -71,10 +71,10 @@ def intervals(
 
 
 def _interval(expr: typed.Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:
-    bits, found = _BITS.get(element_of(expr.type)), _unwrapped(expr, operands, grid)  # type: ignore[arg-type]
-    if found is None or bits is None:
+    bits, interval = _BITS.get(element_of(expr.type)), _unwrapped(expr, operands, grid)  # type: ignore[arg-type]
+    if interval is None or bits is None:
         return None
-    return found if -(1 << bits - 1) <= found[0] and found[1] < 1 << bits - 1 else None
+    return interval if -(1 << bits - 1) <= interval[0] and interval[1] < 1 << bits - 1 else None
 
 
 def _unwrapped(expr: typed.Expr, operands: Sequence[Interval], grid: Grid) -> Interval | None:

@@ -102,8 +102,8 @@ def _sequence(body: typed.Body) -> tuple[_Symbols, _Symbols]:
 def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
     """The same for one statement."""
     if not bodies(statement):
-        known = inside(statement)
-        return known.reads, known.sets
+        effects = inside(statement)
+        return effects.reads, effects.sets
     read = _read(statement)
     match statement:
         case typed.If(then=then, otherwise=otherwise):

@@ -78,8 +78,16 @@ class TilePointers:
         """The tiles that loops with a product move."""
         if typed.Dot not in kinds_in(self._body):
             return
-        set_by = (each for each in statements(self._body) if isinstance(each, typed.Declare | typed.Assign))
-        twice = {symbol for symbol, count in Counter(each.symbol for each in set_by).items() if count == 2}
+        set_by = (
+            statement
+            for statement in statements(self._body)
+            if isinstance(statement, typed.Declare | typed.Assign)
+        )
+        twice = {
+            symbol
+            for symbol, count in Counter(statement.symbol for statement in set_by).items()
+            if count == 2
+        }
         counters = {loop.symbol for loop in assigned_once(self._body) if isinstance(loop, typed.RangeLoop)}
         yield from self._moved_in(self._body, {}, twice | counters)
 
@@ -88,14 +96,16 @@ class TilePointers:
     ) -> Iterator[Moved]:
         """``declared``: the blocks of pointers that are set before the body, each time that it runs; ``wanted``:
         what is set twice, and the variables that only one loop sets."""
-        known = dict(declared)
+        declarations = dict(declared)
         for statement in body:
             if isinstance(statement, typed.Declare) and statement.symbol in wanted:
-                known[statement.symbol] = statement
+                declarations[statement.symbol] = statement
             if isinstance(statement, typed.RangeLoop) and statement.symbol in wanted:
-                yield from self._moved_by(statement, known)
+                yield from self._moved_by(statement, declarations)
             for inner in bodies(statement):
-                yield from self._moved_in(inner, known if isinstance(statement, typed.If) else {}, wanted)
+                yield from self._moved_in(
+                    inner, declarations if isinstance(statement, typed.If) else {}, wanted
+                )
 
     def _moved_by(
         self, loop: typed.RangeLoop, declared: Mapping[typed.Symbol, typed.Declare]
@@ -134,8 +144,8 @@ class TilePointers:
         """The one axis along which ``pointers = value`` moves them by ``step`` indices; None if there is none."""
         match value:
             case typed.Binary(operator="+", left=typed.Name(symbol=symbol), right=by) if symbol is pointers:
-                found = [at for at, axis in enumerate(tile.axes) if self._is_step(by, step, axis.stride)]
-                return found[0] if len(found) == 1 else None
+                positions = [at for at, axis in enumerate(tile.axes) if self._is_step(by, step, axis.stride)]
+                return positions[0] if len(positions) == 1 else None
         return None
 
     def _is_step(self, by: typed.Expr, step: int, stride: typed.Symbol | None) -> bool:

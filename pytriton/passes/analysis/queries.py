@@ -42,10 +42,10 @@ class Once(Generic[_Key, _Value]):
         self._known: dict[int, tuple[_Key, _Value]] = {}
 
     def __call__(self, function: Callable[[_Key], _Value], node: _Key) -> _Value:
-        known = self._known.get(id(node))
-        if known is None:
-            known = self._known[id(node)] = (node, function(node))
-        return known[1]
+        entry = self._known.get(id(node))
+        if entry is None:
+            entry = self._known[id(node)] = (node, function(node))
+        return entry[1]
 
 
 def alike(left: typed.Expr, right: typed.Expr) -> bool:

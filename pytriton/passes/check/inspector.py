@@ -2,7 +2,7 @@
 
 Input: a kernel whose accesses are numbered (sites.py). Output: only the scalars, loops and conditions that
 determine its pointers, and for each access a comparison of its lowest and its highest address with the memory that
-it may reach. Blocks are kept as sums of parts ("separable" below), so it is fast: no products, no tiles. If all is
+it may reach. Blocks are kept as sums of parts (``Parts``), so it is fast: no products, no tiles. If all is
 in bounds, the launch runs the unchecked code, pipelined as usual; else the code that checks each element and
 reports its place.
 
@@ -225,10 +225,10 @@ class Separation:
             raise Uninspectable
         values = iter([_whole(side, child) for side, child in zip(sides, children(expr), strict=True)])
         type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))
-        made: typed.Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
-        made = self._look_up(made) if isinstance(made, typed.Load) else made
+        result: typed.Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
+        result = self._look_up(result) if isinstance(result, typed.Load) else result
         return Parts(
-            None if used else made, tuple([made if axis in used else None for axis in range(len(shape))])
+            None if used else result, tuple([result if axis in used else None for axis in range(len(shape))])
         )
 
 
@@ -284,7 +284,7 @@ def _whole(parts: Parts, expr: typed.Expr) -> typed.Expr:
 
 
 def _counts(type_: Type) -> bool:
-    return any(element_of(type_) == one for one in (INT, LONG, BOOL))
+    return any(element_of(type_) == integer for integer in (INT, LONG, BOOL))
 
 
 @record
@@ -426,7 +426,9 @@ class _Inspector:
     def _lose(self, statement: typed.Statement) -> None:
         """The variables that such a statement sets become unknown, except those declared in it."""
         inner = statement.body if isinstance(statement, typed.For) else (statement,)
-        own = {one.symbol for one in statements(inner) if isinstance(one, typed.Declare)}
+        own = {
+            declaration.symbol for declaration in statements(inner) if isinstance(declaration, typed.Declare)
+        }
         self._known.unknown |= assigned((statement,)) - own
 
     def _look_up(self, load: typed.Load) -> typed.Expr:
@@ -447,19 +449,19 @@ class _Inspector:
     # The statements of the inspector.
 
     def _body(self, body: typed.Body) -> list[typed.Statement]:
-        made: list[typed.Statement] = []
+        result: list[typed.Statement] = []
         for statement in body:
             for number, pointer, mask in _accesses(statement):
-                made += self._inspect(number, pointer, mask)
-            made += self._statement(statement)
-        return made
+                result += self._inspect(number, pointer, mask)
+            result += self._statement(statement)
+        return result
 
     def _statement(self, statement: typed.Statement) -> list[typed.Statement]:
         if isinstance(statement, typed.Declare | typed.Assign):
             return self._set(statement)
         inner = [tuple(self._body(body)) for body in bodies(statement)]
         if not inner or not self._is_certain(statement):
-            return [each for body in inner for each in body]
+            return [inspected for body in inner for inspected in body]
         if isinstance(statement, typed.If):
             then, otherwise = inner
             condition = self._known.plain(statement.condition)
@@ -479,18 +481,18 @@ class _Inspector:
         if shadow is None:
             return []
         parts = Parts(None, (None,) * len(shadow.axes)) if value is None else self._known.parts(value)
-        made = self._required()
+        result = self._required()
         for target, part in zip((shadow.base, *shadow.axes), (parts.base, *parts.axes), strict=True):
             if target is None or (isinstance(part, typed.Name) and part.symbol is target):
                 continue
             if value is None:
-                made.append(typed.Declare(statement.span, target, None))
+                result.append(typed.Declare(statement.span, target, None))
                 continue
             part = _nothing(statement, target) if part is None else part
             if element_of(target.type) == LONG:
                 part = convert(part, LONG)
-            made.append(type(statement)(statement.span, target, part))
-        return made
+            result.append(type(statement)(statement.span, target, part))
+        return result
 
     def _required(self) -> list[typed.Statement]:
         required, self._known.required = self._known.required, []
@@ -537,21 +539,21 @@ class _Inspector:
                 typed.Symbol(f"first_{key[0]}", LONG, span),
                 typed.Symbol(f"room_{key[0]}", LONG, span),
             )
-        first, room = self._bounds[key]
-        return typed.Name(site.span, LONG, first), typed.Name(site.span, LONG, room)
+        first, capacity = self._bounds[key]
+        return typed.Name(site.span, LONG, first), typed.Name(site.span, LONG, capacity)
 
 
 def _accesses(statement: typed.Statement) -> list[tuple[int, typed.Expr, typed.Expr | None]]:
     """The sites of one statement, without those of its blocks, with their pointers and masks."""
-    found = [
+    accesses = [
         (node.site, node.pointer, node.mask)
         for expr in expressions((statement,), deep=False)
         for node in walk(expr)
         if isinstance(node, typed.Load | typed.Atomic) and node.site is not None
     ]
     if isinstance(statement, typed.Store) and statement.site is not None:
-        found.append((statement.site, statement.pointer, statement.mask))
-    return found
+        accesses.append((statement.site, statement.pointer, statement.mask))
+    return accesses
 
 
 def _shadow(

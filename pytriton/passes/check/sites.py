@@ -102,14 +102,14 @@ class _Accesses:
         loops: tuple[typed.Statement, ...],
     ) -> int:
         roots = self._provenance.roots(pointer)
-        known = None if roots is None else tuple(s.name for s in self._kernel.parameters if s in roots)
+        names = None if roots is None else tuple(s.name for s in self._kernel.parameters if s in roots)
         offsets = self._sources(pointer)
         around = self._sources(*[expr for loop in loops for expr in _bounds(loop)])
         self.sites.append(
             Site(
                 _target(span, span if kind == "atomic" else pointer.span),
                 kind,
-                known,
+                names,
                 _width(pointer),
                 tuple(map(value_of, shape_of(pointer.type))),
                 mask is not None,

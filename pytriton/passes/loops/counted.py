@@ -34,7 +34,7 @@ def counted(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
     return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
-def _body(body: typed.Body, outer: Later | None, known: Constants) -> typed.Body:
+def _body(body: typed.Body, outer: Later | None, constants: Constants) -> typed.Body:
     """``outer``: what may be read after this body, or again in it."""
     block = LiveBlock(body, outer)
     result: list[typed.Statement] = []
@@ -45,18 +45,18 @@ def _body(body: typed.Body, outer: Later | None, known: Constants) -> typed.Body
         inner = block.within(position, statement)
         match statement:
             case typed.If():
-                then = _body(statement.then, inner, known)
-                otherwise = _body(statement.otherwise, inner, known)
+                then = _body(statement.then, inner, constants)
+                otherwise = _body(statement.otherwise, inner, constants)
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case typed.For():
-                loop = _range_loop(statement, block.after(position), known) or statement
-                result.append(with_body(loop, _body(loop.body, inner, known)))
+                loop = _range_loop(statement, block.after(position), constants) or statement
+                result.append(with_body(loop, _body(loop.body, inner, constants)))
             case typed.While() | typed.DoWhile():
-                result.append(with_body(statement, _body(statement.body, inner, known)))
+                result.append(with_body(statement, _body(statement.body, inner, constants)))
     return unless_changed(body, result)
 
 
-def _range_loop(loop: typed.For, later: Later, known: Constants) -> typed.RangeLoop | None:
+def _range_loop(loop: typed.For, later: Later, constants: Constants) -> typed.RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
     init = loop.init[0]
@@ -70,7 +70,7 @@ def _range_loop(loop: typed.For, later: Later, known: Constants) -> typed.RangeL
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None
-    step = advance(symbol, advancing.value, known)
+    step = advance(symbol, advancing.value, constants)
     bound = _bound(loop.condition, symbol)
     if step is None or bound is None or constant(step) == 0:
         return None

@@ -78,9 +78,9 @@ class _Place:
 
 
 class _Undo:
-    def __init__(self, provenance: Provenance, known: Constants, report: Report) -> None:
+    def __init__(self, provenance: Provenance, constants: Constants, report: Report) -> None:
         self.provenance = provenance
-        self.known = known
+        self.constants = constants
         self.report = report
         self.changed = False
 
@@ -109,7 +109,7 @@ class _Undo:
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
         done: list[typed.Statement] = []  # kept alive, so that their ids stay unique
-        iteration = iteration_of(place.loop, self.known)
+        iteration = iteration_of(place.loop, self.constants)
         lines = _lines(place.loop.body, iteration)
         for _ in range(_MAX_LOADS):
             start = _candidate(lines, done)
@@ -120,7 +120,7 @@ class _Undo:
             if rotated is not None:
                 following = rotated.following + place.following
                 place = replace(place, before=rotated.before, loop=rotated.loop, following=following)
-                iteration = iteration_of(place.loop, self.known)
+                iteration = iteration_of(place.loop, self.constants)
                 lines = _lines(place.loop.body, iteration)
                 done += rotated.top
                 self.changed = True

@@ -1,5 +1,9 @@
 """Moves a slice to the start of the iteration, and removes the statements before the loop that it replaces.
 
+Input: a slice of a loop's body (slices.py), which loads for the next iteration, and the statements before the loop,
+which load for the first one. First ``Match`` pairs both: it checks that they compute the same, and finds the
+expressions to write instead. Then ``rotate`` builds the new statements.
+
 Output: the statements before the loop, with the carried variables and without what the first iteration now
 computes; the loop with the slice at its top. A copy that only renamed a loaded value (``a = an``) is dropped, a
 variable is declared where it is first set, and comments follow their statements.
@@ -110,8 +114,8 @@ class Match:
         if isinstance(first, typed.Name):  # only the assignment that it reads matters
             writer = self.history.writer(first.symbol, place)
             place = 0 if writer is None else writer + 1
-        known = self._sources.setdefault(at, (first, place))
-        if known[0] is not first and not (known[1] == place and same(known[0], first)):
+        source = self._sources.setdefault(at, (first, place))
+        if source[0] is not first and not (source[1] == place and same(source[0], first)):
             raise Differs
         value = self.part.lines[at].value
         assert value is not None
@@ -241,11 +245,11 @@ class Match:
         return now is not None and is_true(settle(now, self._facts))
 
     def _carry(self, expr: typed.Expr, at: int, first: typed.Expr, place: int, role: str) -> typed.Name:
-        for known in self.carried:
-            if known.position == at and known.again is expr:
-                if known.place != place or not same(known.first, first):
+        for carried in self.carried:
+            if carried.position == at and carried.again is expr:
+                if carried.place != place or not same(carried.first, first):
                     raise Differs
-                return typed.Name(expr.span, known.symbol.type, known.symbol)
+                return typed.Name(expr.span, carried.symbol.type, carried.symbol)
         if names(expr) & self.part.targets or place >= self.history.end:
             raise Differs
         type_ = expr.type

@@ -32,9 +32,9 @@ Loop = typed.RangeLoop | typed.For | typed.While
 
 @record
 class Iteration:
-    """The surroundings of an iteration. ``variable`` is constant in the body, ``known`` are always constant."""
+    """The surroundings of an iteration. ``variable`` is constant in the body, ``constants`` are always constant."""
 
-    known: Constants
+    constants: Constants
     begin: typed.Body
     between: typed.Body
     facts: tuple[typed.Expr, ...]
@@ -42,7 +42,7 @@ class Iteration:
     step: typed.Expr | None = None
 
 
-def iteration_of(loop: Loop, known: Constants) -> Iteration:
+def iteration_of(loop: Loop, constants: Constants) -> Iteration:
     """The iteration of a loop."""
     match loop:
         case typed.RangeLoop(span=span, symbol=symbol, start=start, stop=stop, step=step):
@@ -51,30 +51,30 @@ def iteration_of(loop: Loop, known: Constants) -> Iteration:
             begin = typed.Evaluate(span, stop), typed.Evaluate(span, step), typed.Assign(span, symbol, start)
             again = typed.Assign(span, symbol, typed.Binary(span, symbol.type, "+", name, step))
             return Iteration(
-                known,
+                constants,
                 begin,
                 (again,),
-                (typed.Binary(span, BOOL, follows, name, rebuild(stop, known)),),
+                (typed.Binary(span, BOOL, follows, name, rebuild(stop, constants)),),
                 symbol,
                 step,
             )
         case typed.While(condition=condition):
-            return _conditional(known, condition, (), (), loop.body)
+            return _conditional(constants, condition, (), (), loop.body)
         case typed.For(init=init, condition=maybe, step=advance):
-            return _conditional(known, maybe, init, advance, loop.body)
+            return _conditional(constants, maybe, init, advance, loop.body)
 
 
 def _conditional(
-    known: Constants, condition: typed.Expr | None, init: typed.Body, step: typed.Body, body: typed.Body
+    constants: Constants, condition: typed.Expr | None, init: typed.Body, step: typed.Body, body: typed.Body
 ) -> Iteration:
     test: tuple[typed.Statement, ...] = (
         () if condition is None else (typed.Evaluate(condition.span, condition),)
     )
-    facts = () if condition is None else tuple(rebuild(part, known) for part in _conjuncts(condition))
-    variable = _counter(step[0], known) if len(step) == 1 else None
+    facts = () if condition is None else tuple(rebuild(part, constants) for part in _conjuncts(condition))
+    variable = _counter(step[0], constants) if len(step) == 1 else None
     if variable is None or variable[0] in assigned(body):
-        return Iteration(known, init + test, step + test, facts)
-    return Iteration(known, init + test, step + test, facts, *variable)
+        return Iteration(constants, init + test, step + test, facts)
+    return Iteration(constants, init + test, step + test, facts, *variable)
 
 
 def _conjuncts(condition: typed.Expr) -> list[typed.Expr]:
@@ -84,11 +84,11 @@ def _conjuncts(condition: typed.Expr) -> list[typed.Expr]:
     return [] if has_memory(condition) else [condition]
 
 
-def _counter(step: typed.Statement, known: Constants) -> tuple[typed.Symbol, typed.Expr] | None:
+def _counter(step: typed.Statement, constants: Constants) -> tuple[typed.Symbol, typed.Expr] | None:
     """The variable and the amount of ``k = k + amount``, of a constant amount."""
     if not isinstance(step, typed.Assign) or step.symbol.type not in (INT, LONG):
         return None
-    amount = advance(step.symbol, step.value, known)
+    amount = advance(step.symbol, step.value, constants)
     return None if amount is None else (step.symbol, amount)
 
 
@@ -152,9 +152,9 @@ class History:
 
     def _expanded(self, symbol: typed.Symbol, at: int, depth: int) -> typed.Expr:
         """What the statement at a position sets a variable to."""
-        known = self._known.get((symbol, at))
-        if known is not None:
-            return known
+        expanded = self._known.get((symbol, at))
+        if expanded is not None:
+            return expanded
         statement = self.body[at]
         value: typed.Expr | None = None
         simple = isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None
@@ -188,9 +188,9 @@ class Line:
     movable: bool = dataclasses.field(init=False)  # it only computes the value of one variable
 
     def __post_init__(self) -> None:
-        known = inside(self.statement)
-        self.reads, self.sets = known.reads, known.sets
-        self.movable = self.value is not None and typed.Atomic not in known.kinds
+        effects = inside(self.statement)
+        self.reads, self.sets = effects.reads, effects.sets
+        self.movable = self.value is not None and typed.Atomic not in effects.kinds
 
     @property
     def value(self) -> typed.Expr | None:
@@ -338,7 +338,7 @@ class Slice:
             if value is None:
                 return None
             change[symbol] = value
-        expr = rebuild(rebuild(expr, change), self.iteration.known)
+        expr = rebuild(rebuild(expr, change), self.iteration.constants)
         if self.iteration.variable is not None and self.iteration.step is not None:
             expr = one_step_back(expr, self.iteration.variable, self.iteration.step)
         return expr
@@ -351,11 +351,11 @@ class Slice:
         own = at in self.chosen
         if (own and at not in self.loaded) or symbol is self.iteration.variable:
             return _name(symbol)
-        known = self._available(symbol, place, use)
-        if known and not (eager and at is not None and not own):
+        available = self._available(symbol, place, use)
+        if available and not (eager and at is not None and not own):
             return _name(symbol)
         value = self._followed(at, use, eager, depth) if at is not None and not own else None
-        return value if value is not None or not known else _name(symbol)
+        return value if value is not None or not available else _name(symbol)
 
     def _available(self, symbol: typed.Symbol, place: int, use: int) -> bool:
         """Whether a variable still has its value of a place when ``use`` runs in the next iteration."""

@@ -34,7 +34,7 @@ from pytriton.passes.analysis.queries import acts, sources, unless_changed, valu
 # a number that is the same in all launches: ``x - x``, ``x != x`` of integers, ``3 > 2``.
 
 
-Known = dict[typed.Symbol, int]  # the number of each assigned variable's value
+Numbers = dict[typed.Symbol, int]  # the number of each assigned variable's value
 
 _COMMUTATIVE = frozenset(("*", "&", "|", "^", "==", "!=", "&&", "||"))
 _REFLEXIVE = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "^": 0}
@@ -72,31 +72,31 @@ class Numbering:
         """The value with this number, if known."""
         return self._constants.get(number)
 
-    def of(self, expr: typed.Expr, known: Known) -> int:
-        """The number of an expression's value, with those of variables from ``known``."""
+    def of(self, expr: typed.Expr, numbers: Numbers) -> int:
+        """The number of an expression's value, with those of variables from ``numbers``."""
         match expr:
             case typed.Name(symbol=symbol) if symbol.value is None:
-                return self.value_of(symbol, known)
+                return self.value_of(symbol, numbers)
             case typed.Literal() | typed.Constexpr() | typed.Name():
                 value = constant(expr)
                 return self._atom(expr) if value is None else self._literal(value, expr)
             case _:
-                below = [self.of(child, known) for child in children(expr)]
+                below = [self.of(child, numbers) for child in children(expr)]
                 folded = self._folded(expr, below)
                 number = self._operation(expr, below) if folded is None else folded
                 self.late |= number in self._constants and any(b not in self._constants for b in below)
                 return number
 
-    def value_of(self, symbol: typed.Symbol, known: Known) -> int:
+    def value_of(self, symbol: typed.Symbol, numbers: Numbers) -> int:
         """The number of a variable's value."""
-        return known[symbol] if symbol in known else self._number("variable", symbol)
+        return numbers[symbol] if symbol in numbers else self._number("variable", symbol)
 
     def _literal(self, value: int | float, expr: typed.Expr) -> int:
-        known = self._number("constant", term_of(value), expr.type)
-        self._constants[known] = value
+        number = self._number("constant", term_of(value), expr.type)
+        self._constants[number] = value
         if isinstance(value, int) and _bits(expr):
-            self._sums[known] = Affine.constant(value).modulo(1 << _bits(expr))
-        return known
+            self._sums[number] = Affine.constant(value).modulo(1 << _bits(expr))
+        return number
 
     def _atom(self, expr: typed.Expr) -> int:
         return self._number("atom", id(type(expr)), expr.type, plain_values(expr))
@@ -137,11 +137,11 @@ class Numbering:
             if not total.terms:
                 return self._literal(_signed(total.low, expr), expr)
             if total.low == 0 and list(total.terms.values()) == [1]:
-                (known,) = total.terms
-                return known  # type: ignore[no-any-return]
-            known = self._number("sum", expr.type, total.key)
-            self._sums[known] = total
-            return known
+                (number,) = total.terms
+                return number  # type: ignore[no-any-return]
+            number = self._number("sum", expr.type, total.key)
+            self._sums[number] = total
+            return number
         if isinstance(expr, typed.Atomic) or (
             isinstance(expr, typed.Call) and expr.function in ("barrier", "printf")
         ):
@@ -227,29 +227,29 @@ class _Reached:
         self._numbering = Numbering()
         self._late: set[typed.Symbol] = set()  # variables that may hold constants which Triton finds late
 
-    def body(self, body: typed.Body, known: Known, *, inside: bool) -> typed.Body:
-        """The statements that may run; ``known`` becomes the state after them."""
+    def body(self, body: typed.Body, numbers: Numbers, *, inside: bool) -> typed.Body:
+        """The statements that may run; ``numbers`` becomes the state after them."""
         result: list[typed.Statement] = []
         self._visits -= len(body)
         for statement in body:
             match statement:
                 case typed.Declare(symbol=symbol) | typed.Assign(symbol=symbol):
-                    self._learn(known, symbol, statement.value)
+                    self._learn(numbers, symbol, statement.value)
                     result.append(statement)
                 case typed.If():
-                    left = self._if(statement, known, inside=inside)
+                    left = self._if(statement, numbers, inside=inside)
                     result += left
                     if left and isinstance(left[-1], typed.Return):
                         break  # a branch that is always taken: nothing after it runs
                 case typed.While() | typed.For() | typed.RangeLoop():
-                    result += self._loop(statement, known, inside=inside)
+                    result += self._loop(statement, numbers, inside=inside)
                 case _:
                     self._numbering.written()
                     result.append(statement)
         return unless_changed(body, result)
 
-    def _if(self, statement: typed.If, known: Known, *, inside: bool) -> typed.Body:
-        decided = self._decided(statement.condition, known)
+    def _if(self, statement: typed.If, numbers: Numbers, *, inside: bool) -> typed.Body:
+        decided = self._decided(statement.condition, numbers)
         if decided is not None and (
             self._numbering.late or (inside and constant(statement.condition) is None)
         ):
@@ -258,27 +258,27 @@ class _Reached:
             above: typed.Body = (
                 (typed.Remark(statement.span, comments),) if comments.above or comments.beside else ()
             )
-            return above + self.body(taken, known, inside=inside)
-        other = dict(known)
-        then = self.body(statement.then, known, inside=inside)
+            return above + self.body(taken, numbers, inside=inside)
+        other = dict(numbers)
+        then = self.body(statement.then, numbers, inside=inside)
         otherwise = self.body(statement.otherwise, other, inside=inside)
-        self._meet(known, other, statement.then + statement.otherwise, self._numbering.new())
+        self._meet(numbers, other, statement.then + statement.otherwise, self._numbering.new())
         if then is statement.then and otherwise is statement.otherwise:
             return (statement,)
         return (replace(statement, then=then, otherwise=otherwise),)
 
     def _loop(
-        self, loop: typed.While | typed.For | typed.RangeLoop, known: Known, *, inside: bool
+        self, loop: typed.While | typed.For | typed.RangeLoop, numbers: Numbers, *, inside: bool
     ) -> typed.Body:
         init: typed.Body = ()
         step: typed.Body = ()
         if isinstance(loop, typed.For):
-            init, step = self.body(loop.init, known, inside=inside), loop.step
+            init, step = self.body(loop.init, numbers, inside=inside), loop.step
         condition = None if isinstance(loop, typed.RangeLoop) else loop.condition
-        if condition is not None and self._decided(condition, known) == 0:
+        if condition is not None and self._decided(condition, numbers) == 0:
             return init
-        self._assume(loop, loop.body + step, known)
-        body = self.body(loop.body, dict(known), inside=True)
+        self._assume(loop, loop.body + step, numbers)
+        body = self.body(loop.body, dict(numbers), inside=True)
         self._numbering.written()
         if body is loop.body and (not isinstance(loop, typed.For) or init is loop.init):
             return (loop,)
@@ -287,51 +287,51 @@ class _Reached:
         )
 
     def _assume(
-        self, loop: typed.While | typed.For | typed.RangeLoop, body: typed.Body, known: Known
+        self, loop: typed.While | typed.For | typed.RangeLoop, body: typed.Body, numbers: Numbers
     ) -> None:
         """Forget what does not hold at the start of every iteration; the rest holds after the loop, too."""
         self._numbering.written()
         iteration = self._numbering.new()
         if isinstance(loop, typed.RangeLoop):
-            known[loop.symbol] = iteration
+            numbers[loop.symbol] = iteration
         while self._visits > 0:
-            after = dict(known)
+            after = dict(numbers)
             self.body(body, after, inside=True)
-            if not self._meet(known, after, body, iteration):
+            if not self._meet(numbers, after, body, iteration):
                 return
         for symbol in assigned(body):
-            known[symbol] = self._numbering.new()
+            numbers[symbol] = self._numbering.new()
 
-    def _learn(self, known: Known, symbol: typed.Symbol, value: typed.Expr | None) -> None:
+    def _learn(self, numbers: Numbers, symbol: typed.Symbol, value: typed.Expr | None) -> None:
         if symbol not in self._deciding:
             if value is not None and acts(value):
                 self._numbering.written()
         elif value is None:
-            known[symbol] = self._numbering.new()
+            numbers[symbol] = self._numbering.new()
         else:
             self._numbering.late = False
-            known[symbol] = self._numbering.of(value, known)
+            numbers[symbol] = self._numbering.of(value, numbers)
             if self._numbering.late or names(value) & self._late:
                 self._late.add(symbol)
 
-    def _decided(self, condition: typed.Expr, known: Known) -> int | float | None:
+    def _decided(self, condition: typed.Expr, numbers: Numbers) -> int | float | None:
         """The value of a condition, if it is always the same and known."""
         if acts(condition):
             self._numbering.written()
             return None
         self._numbering.late = bool(names(condition) & self._late)
-        return self._numbering.constant(self._numbering.of(condition, known))
+        return self._numbering.constant(self._numbering.of(condition, numbers))
 
-    def _meet(self, known: Known, other: Known, body: typed.Body, place: int) -> bool:
-        """Join two states after ``body`` into ``known``; whether it changed.
+    def _meet(self, numbers: Numbers, other: Numbers, body: typed.Body, place: int) -> bool:
+        """Join two states after ``body`` into ``numbers``; whether it changed.
 
         ``place`` is a number for the join; a node does not identify it, as it may occur at several places.
         """
         less = False
         for symbol in assigned(body) & self._deciding:
-            mine = self._numbering.value_of(symbol, known)
+            mine = self._numbering.value_of(symbol, numbers)
             either = self._numbering.either(place, symbol)
             if mine not in (self._numbering.value_of(symbol, other), either):
-                known[symbol] = either
+                numbers[symbol] = either
                 less = True
         return less

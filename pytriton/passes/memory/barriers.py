@@ -4,7 +4,7 @@ A Triton-C program is one thread over blocks; Triton spreads its blocks over man
 after an earlier one of another thread, so a barrier goes before a statement if
 
 - it may access memory that an access since the last barrier may have accessed, one of the two writes, and the two
-  do not use the identical block of pointers, each thread its own elements ("owners" below; a scalar is stored by
+  do not use the identical block of pointers, each thread its own elements (``Owners``; a scalar is stored by
   one thread and loaded by all, so for scalars this holds only between two stores);
 - it is ``atomic_xchg``, which releases what was stored before (except by scalar atomics, which one thread executes
   in order), or follows ``atomic_cas``, which acquires.
@@ -287,10 +287,10 @@ class _State:
 
     def carried(self, before: _State, loop: Loop, start: int) -> None:
         """Date accesses that were not there before the loop back to its ``start``, in an earlier iteration."""
-        known = set(map(id, before.all))
+        earlier = set(map(id, before.all))
         self._replace(
             [
-                access if id(access) in known else access.at(min(access.time, start), loop)
+                access if id(access) in earlier else access.at(min(access.time, start), loop)
                 for access in self.all
             ]
         )

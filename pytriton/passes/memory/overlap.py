@@ -248,10 +248,10 @@ class Overlap:
         initial = Affine({})
         if isinstance(variable.type, BlockType):
             value = iteration.initial.get(variable)  # type: ignore[assignment]
-            known = None if value is None else self._sum(value, None)
-            if known is None:
+            sum_ = None if value is None else self._sum(value, None)
+            if sum_ is None:
                 return None
-            initial = known
+            initial = sum_
         exact = initial.exact and isinstance(element_of(variable.type), PointerType)
         moved = Affine.constant(step if position < place.position else 0)
         interval = Affine({}, initial.low, initial.high, exact)

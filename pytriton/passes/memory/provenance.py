@@ -90,30 +90,30 @@ class Provenance:
 Access = typed.Load | typed.Atomic | typed.Store
 
 
-def _accesses(body: typed.Body, known: dict[typed.Symbol, Roots]) -> Iterator[tuple[Access, Roots]]:
-    """The accesses in program order; ``known``, the roots of variables, becomes that after the body."""
+def _accesses(body: typed.Body, roots: dict[typed.Symbol, Roots]) -> Iterator[tuple[Access, Roots]]:
+    """The accesses in program order; ``roots``, the roots of variables, becomes that after the body."""
     for statement in body:
         inner = bodies(statement)
         is_loop = bool(inner) and not isinstance(statement, typed.If)
         if is_loop:
-            _settle(_pointers_set((statement,)), known)
+            _settle(_pointers_set((statement,)), roots)
         if not _LOADS.isdisjoint(inside(statement).kinds):
             for expr in filter(has_memory, expressions((statement,), deep=False)):
                 for node in walk(expr):
                     if isinstance(node, typed.Load | typed.Atomic):
-                        yield node, _roots(node.pointer, known)
+                        yield node, _roots(node.pointer, roots)
         if isinstance(statement, typed.Store):
-            yield statement, _roots(statement.pointer, known)
+            yield statement, _roots(statement.pointer, roots)
         elif isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
             if _is_pointer(statement.value):
-                known[statement.symbol] = _roots(statement.value, known)
+                roots[statement.symbol] = _roots(statement.value, roots)
         elif inner:
-            ends = [known if is_loop else {}]
+            ends = [roots if is_loop else {}]
             for block in inner:
-                ends.append(dict(known))
+                ends.append(dict(roots))
                 yield from _accesses(block, ends[-1])
             for symbol in set().union(*ends):
-                known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
+                roots[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
 
 def _parameters(parameters: tuple[typed.Symbol, ...]) -> dict[typed.Symbol, Roots]:
@@ -121,22 +121,22 @@ def _parameters(parameters: tuple[typed.Symbol, ...]) -> dict[typed.Symbol, Root
     return {symbol: frozenset([symbol]) for symbol in parameters if isinstance(symbol.type, PointerType)}
 
 
-def _settle(assignments: list[tuple[typed.Symbol, typed.Expr]], known: dict[typed.Symbol, Roots]) -> None:
+def _settle(assignments: list[tuple[typed.Symbol, typed.Expr]], roots: dict[typed.Symbol, Roots]) -> None:
     """The fixed point of the assignments in any order."""
     changed = True
     while changed:
         changed = False
         for symbol, value in assignments:
-            before = known.get(symbol, frozenset())
-            after = _join(before, _roots(value, known))
-            if after != before or symbol not in known:
-                known[symbol] = after
+            before = roots.get(symbol, frozenset())
+            after = _join(before, _roots(value, roots))
+            if after != before or symbol not in roots:
+                roots[symbol] = after
                 changed = True
 
 
-def _roots(pointer: typed.Expr, known: dict[typed.Symbol, Roots]) -> Roots:
+def _roots(pointer: typed.Expr, roots: dict[typed.Symbol, Roots]) -> Roots:
     bases = _bases(pointer)
-    return None if bases is None else _join(*[known.get(symbol, _NOWHERE) for symbol in bases])
+    return None if bases is None else _join(*[roots.get(symbol, _NOWHERE) for symbol in bases])
 
 
 def _bases(pointer: typed.Expr) -> Roots:

@@ -204,8 +204,8 @@ class _Search:
         value = constant(expr)
         if isinstance(value, int):
             return -1, value
-        known = isinstance(expr, typed.Name) and expr.symbol in self.pointers.fixed
-        return (self._places[expr.symbol], 0) if known else None  # type: ignore[union-attr]
+        is_fixed = isinstance(expr, typed.Name) and expr.symbol in self.pointers.fixed
+        return (self._places[expr.symbol], 0) if is_fixed else None  # type: ignore[union-attr]
 
     def tiling(self, moved: Moved) -> _Tiling | None:
         """A block of pointers as a tiling; None where it cannot be one."""

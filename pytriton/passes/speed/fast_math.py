@@ -157,8 +157,8 @@ class _Scales:
 
 def _scaled_later(statement: typed.Statement, scores: typed.Symbol, scale: typed.Expr) -> typed.Statement:
     """A statement that uses unscaled scores; raises ``_Kept`` if it has other uses."""
-    known = inside(statement)
-    if scores not in known.reads | known.sets:
+    effects = inside(statement)
+    if scores not in effects.reads | effects.sets:
         return statement
     if bodies(statement):
         raise _Kept
@@ -287,17 +287,17 @@ def _calculated_once(body: typed.Body, fixed: set[typed.Symbol]) -> typed.Body:
         for symbol, count in Counter(factors).items()
         if count > 1
     }
-    made: dict[typed.Symbol, typed.Declare] = {}
+    declared: dict[typed.Symbol, typed.Declare] = {}
 
     def change(expr: typed.Expr) -> typed.Expr:
         if isinstance(expr, typed.Binary) and _is_log2_of(expr, named.keys()):
             symbol = named[expr.left.symbol]  # type: ignore[union-attr]
-            made.setdefault(symbol, typed.Declare(expr.span, symbol, expr))
+            declared.setdefault(symbol, typed.Declare(expr.span, symbol, expr))
             return typed.Name(expr.span, FLOAT, symbol)
         return with_children(expr, change)
 
     changed = map_expressions(body, change)
-    return (*made.values(), *changed)
+    return (*declared.values(), *changed)
 
 
 def _is_log2_of(expr: typed.Binary, parameters: Set[typed.Symbol]) -> bool:

@@ -124,8 +124,8 @@ class _Search:
             for statement in statements(self._kernel.body)
             if isinstance(statement, typed.Store)
         ]
-        known = tuple(box for box in writes if box is not None)
-        return (operands, known) if operands and len(known) == len(writes) else ((), ())
+        boxes = tuple(box for box in writes if box is not None)
+        return (operands, boxes) if operands and len(boxes) == len(writes) else ((), ())
 
     def _operand(self, moved: Moved) -> _Operand | None:
         """What a tile becomes; None where it cannot be copied, or its loop may not run."""
@@ -139,7 +139,7 @@ class _Search:
             return None
         bounds = [self._bounds_of(load, moved) for load in moved.loads]
         first = bounds[0]
-        if first is None or any(each is None or not _alike(each, first) for each in bounds):
+        if first is None or any(bound is None or not _alike(bound, first) for bound in bounds):
             return None
         if set(first) != {0, 1} or not _equal(first[along], moved.bound):
             return None
@@ -165,13 +165,13 @@ class _Search:
 
     def _bounds(self, mask: typed.Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
         """The bounds that a mask consists of, at most one for each axis."""
-        found: dict[int, typed.Expr] = {}
+        bounds: dict[int, typed.Expr] = {}
         for comparison in self._conjuncts(mask, None):
             bound = None if comparison is None else self._bound(*comparison, tile, counts)
-            if bound is None or bound[0] in found:
+            if bound is None or bound[0] in bounds:
                 return None
-            found[bound[0]] = bound[1]
-        return found
+            bounds[bound[0]] = bound[1]
+        return bounds
 
     def _conjuncts(
         self, mask: typed.Expr, axis: int | None

@@ -87,8 +87,8 @@ class _Peel:
         """The variables that may be the rows of a causal mask."""
         once = set_once(self.kernel.body)
         fixed = never_set(self.kernel) | once.keys()
-        found = (_diagonal(symbol, value, fixed) for symbol, value in once.items())
-        return tuple(diagonal for diagonal in found if diagonal)
+        diagonals = (_diagonal(symbol, value, fixed) for symbol, value in once.items())
+        return tuple(diagonal for diagonal in diagonals if diagonal)
 
     @cached_property
     def ranges(self) -> dict[typed.Symbol, Affine]:
@@ -134,10 +134,10 @@ class _Peel:
         body = unmasked.body(loop.body)
         if body is loop.body:
             return ()
-        step, known = iteration.step, multiples.now()
+        step, divisors = iteration.step, multiples.now()
         if unmasked.by_diagonal:
             return self._with_last(loop, body, iteration, loop.step, always=True)
-        if _multiple(iteration.count, known) % step == 0 and is_power_of_2(step):
+        if _multiple(iteration.count, divisors) % step == 0 and is_power_of_2(step):
             return (replace(loop, body=body),)
         size = loop.step if iteration.up else negated(loop.step)
         return self._with_last(loop, body, iteration, size)
@@ -299,20 +299,20 @@ class _Multiples:
 
     def now(self) -> Mapping[typed.Symbol, int]:
         """The powers of two; 1 for variables that the blocks of a statement set."""
-        known = self._known
-        if known is None:
-            known = self._known = {} if self._outer is None else dict(self._outer.now())
+        divisors = self._known
+        if divisors is None:
+            divisors = self._known = {} if self._outer is None else dict(self._outer.now())
         for statement in self.passed:
             if isinstance(statement, typed.Declare | typed.Assign):
                 value = statement.value
-                known[statement.symbol] = 1 if value is None else _multiple(value, known)
+                divisors[statement.symbol] = 1 if value is None else _multiple(value, divisors)
             elif bodies(statement):
-                known.update(dict.fromkeys(inside(statement).sets, 1))
+                divisors.update(dict.fromkeys(inside(statement).sets, 1))
         self.passed.clear()
-        return known
+        return divisors
 
 
-def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
+def _multiple(expr: typed.Expr, divisors: Mapping[typed.Symbol, int]) -> int:
     """A power of two that divides an integer, also if it wrapped."""
     value = constant(expr)
     if isinstance(value, int):
@@ -320,15 +320,15 @@ def _multiple(expr: typed.Expr, known: Mapping[typed.Symbol, int]) -> int:
     match expr:
         case typed.Name(symbol=symbol):
             promise = symbol.multiple_of if symbol.parameter else 1
-            return known.get(symbol, promise & -promise)
+            return divisors.get(symbol, promise & -promise)
         case typed.Binary(operator="*", type=type_) if type_ == INT:
-            return min(_multiple(expr.left, known) * _multiple(expr.right, known), 1 << 31)
+            return min(_multiple(expr.left, divisors) * _multiple(expr.right, divisors), 1 << 31)
         case typed.Binary(operator="+" | "-", type=type_) if type_ == INT:
-            return min(_multiple(expr.left, known), _multiple(expr.right, known))
+            return min(_multiple(expr.left, divisors), _multiple(expr.right, divisors))
         case typed.Call(function="min" | "max", arguments=arguments) if expr.type == INT:
-            return min(_multiple(argument, known) for argument in arguments)
+            return min(_multiple(argument, divisors) for argument in arguments)
         case typed.Unary(operator="-", operand=operand) if expr.type == INT:
-            return _multiple(operand, known)
+            return _multiple(operand, divisors)
     return 1
 
 

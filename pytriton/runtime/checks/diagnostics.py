@@ -19,8 +19,10 @@ from pytriton.errors import Diagnostic, LaunchError, counted
 from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.cures import cure_of
-from pytriton.runtime.checks.memory import Extent, Memory, Outside, Violation
+from pytriton.runtime.checks.memory import Outside, Violation
+from pytriton.runtime.compile.failures import Explained
 from pytriton.runtime.errors import headline, warn, warn_once
+from pytriton.runtime.launch.extents import Extent, Memory
 from pytriton.source import Source, Span
 
 Grid = tuple[int, int, int]
@@ -135,15 +137,15 @@ def _consequence(outside: Outside, severity: str) -> list[str]:
 
 def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
     """Warn of tensors that share memory although one of them is written and one is __noalias."""
-    if not translation.apart or not translation.writes:
+    if not translation.noalias or not translation.writes:
         return
     dense = [each for each in memory.extents.values() if each.tensor is not None and _is_dense(each.tensor)]
     for first, second in combinations(dense, 2):
         names = {first.parameter.name, second.parameter.name}
-        if names & translation.apart and names & set(translation.writes) and _meet(first, second):
-            apart = next(name for name in sorted(names) if name in translation.apart)
-            other = next(iter(names - {apart}))
-            message = f"{memory.kernel}: '{apart}' is __noalias, but shares memory with '{other}'"
+        if names & translation.noalias and names & set(translation.writes) and _meet(first, second):
+            noalias = next(name for name in sorted(names) if name in translation.noalias)
+            other = next(iter(names - {noalias}))
+            message = f"{memory.kernel}: '{noalias}' is __noalias, but shares memory with '{other}'"
             cure = "pass a copy, x.clone(), or drop __noalias from the source"
             warn_once(headline(message, "TC552", cure), None, memory.checks.warned)
 
@@ -292,7 +294,7 @@ def _of_double(double: Double, memory: Memory, grid: Program) -> Diagnostic:
 # On the CPU programs run one after another: what a program waits for must have happened before it began.
 
 
-class Stuck(Exception):
+class Stuck(Explained):
     """A program came back to where it was, and nothing had changed: ``value`` was read at ``address``."""
 
     def __init__(self, program: tuple[int, int, int], address: int, value: object, width: int) -> None:

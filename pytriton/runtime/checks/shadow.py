@@ -24,8 +24,9 @@ from pytriton.compat.torch_names import version_of
 from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Program, named
-from pytriton.runtime.checks.memory import Memory, Range, merged
+from pytriton.runtime.checks.memory import merged
 from pytriton.runtime.errors import warn_once
+from pytriton.runtime.launch.extents import Memory, Range
 
 AccessKind = Literal["load", "store", "atomic"]
 

@@ -154,10 +154,10 @@ def assembly(compiled: Any, mode: str) -> str:
     """One stage of a compiled kernel as text; raises LaunchError for a stage that it lacks."""
     text = compiled.asm.get(mode) if mode in ASSEMBLY_MODES else None
     if not isinstance(text, str):
-        known = [stage for stage in ASSEMBLY_MODES if stage in compiled.asm]
+        stages = [stage for stage in ASSEMBLY_MODES if stage in compiled.asm]
         backend = compiled.metadata.target.backend
         raise refusal(
-            f"there is no {mode!r} of a kernel for {backend}", "TC518", f"ask for {', '.join(known)}"
+            f"there is no {mode!r} of a kernel for {backend}", "TC518", f"ask for {', '.join(stages)}"
         )
     return text
 

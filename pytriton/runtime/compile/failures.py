@@ -20,9 +20,8 @@ from typing import Any, Final
 from pytriton.compat.triton_names import CompilationError, OutOfResources
 from pytriton.errors import CompileError, Diagnostic, LaunchError, PytritonError, UnsupportedError
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.diagnostics import Stuck
-from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.extents import Memory
 from pytriton.source import Source, Span
 
 # What MLIR prints about a kernel that it cannot compile: the exception has next to nothing.
@@ -100,6 +99,14 @@ def understood(printed: str, path: Path) -> Complaint | None:
     return Complaint(what) if what else None
 
 
+class Explained(Exception):
+    """An error of the interpreter that knows what to tell the user."""
+
+    def error(self, where: Span | Source, memory: Memory | None) -> PytritonError:
+        """The error for the user, at a line of the source."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Generated:
     """A generated module, where it lies, and the source that it came from."""
@@ -136,7 +143,7 @@ class Generated:
         words = f"{type(error).__name__}: {error}"
         problem = "Triton's interpreter stopped"
         line = lines[0] if lines else None
-        if isinstance(error, Stuck):
+        if isinstance(error, Explained):
             return error.error(self._origin_of(line) or self.source, memory)
         return CompileError((self._diagnostic(problem, "TC532", words, line),))
 
@@ -170,8 +177,8 @@ class Generated:
 
 def _nearest(lines: Mapping[int, int], line: int | None) -> int | None:
     """The source line of a module line: its own entry, that of the nearest line above, or that of the kernel."""
-    known = [number for number in lines if line is not None and number <= line]
-    return lines[max(known, default=min(lines))] if lines else None
+    numbers = [number for number in lines if line is not None and number <= line]
+    return lines[max(numbers, default=min(lines))] if lines else None
 
 
 def does_not_fit(error: OutOfResources, kernel: str) -> LaunchError:

@@ -166,10 +166,10 @@ class _Gate:
         for child in ast.iter_child_nodes(node):
             self.expression(child, keyword=isinstance(node, ast.keyword))
 
-    def attribute(self, node: ast.Attribute, known: frozenset[str]) -> None:
+    def attribute(self, node: ast.Attribute, attributes: frozenset[str]) -> None:
         """``tl.x``, ``tl.math.x``, or a known attribute or method of a value."""
         if self.namespace(node) is None:
-            if node.attr not in known:
+            if node.attr not in attributes:
                 self.refuse(node, f"the attribute '{node.attr}'")
             self.expression(node.value)
 

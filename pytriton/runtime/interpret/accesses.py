@@ -17,9 +17,10 @@ import triton.language as tl
 from pytriton.compat.interpreter_names import TensorHandle, interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Double, Race
-from pytriton.runtime.checks.memory import Memory, Pages, Range, Violation
+from pytriton.runtime.checks.memory import Pages, Violation
 from pytriton.runtime.checks.shadow import AccessShadow, StoreLog
 from pytriton.runtime.interpret.patches import array_of
+from pytriton.runtime.launch.extents import Memory, Range
 
 _NOWHERE: Final[Range] = (1, 0)
 

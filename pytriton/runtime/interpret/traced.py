@@ -17,9 +17,9 @@ from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
 from pytriton.passes.check.steps import Step, Steps, Variable
-from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.interpret.accesses import CheckedAccesses, kept
 from pytriton.runtime.interpret.patches import array_of
+from pytriton.runtime.launch.extents import Memory
 from pytriton.source import Span
 
 MAX_SHOWN: Final = 1000  # steps of a trace, in its text

@@ -436,11 +436,11 @@ def unexplained(arguments: Sequence[Any], numbers: Set[int]) -> int | None:
     It is not dense, or has other strides than another tensor of its shape; and none of them is a number. A stride
     of 0 counts only where there is no other, and one of 1 never, as both are numbers for many reasons.
     """
-    tensors = [(at, each) for at, each in enumerate(arguments) if isinstance(each, torch.Tensor)]
-    doubtful = ((at, each) for at, each in tensors if not each.is_contiguous())
-    for at, each in doubtful:
-        layout = _layout(each)
-        others = (_layout(other) for _, other in tensors if other.shape == each.shape)
+    tensors = [(at, tensor) for at, tensor in enumerate(arguments) if isinstance(tensor, torch.Tensor)]
+    doubtful = ((at, tensor) for at, tensor in tensors if not tensor.is_contiguous())
+    for at, tensor in doubtful:
+        layout = _layout(tensor)
+        others = (_layout(other) for _, other in tensors if other.shape == tensor.shape)
         steps = {stride for _, stride in layout if stride > 1} or {0}
         if steps.isdisjoint(numbers) and (not _is_dense(layout) or any(layout != other for other in others)):
             return at

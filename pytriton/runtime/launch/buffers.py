@@ -84,21 +84,21 @@ class Constants:
 
     def _grown(self, name: str, device: int, size: int) -> torch.Tensor:
         place = "cpu" if device == CPU else f"cuda:{device}"
-        known = self._on.get((name, device))
-        if known is None:
-            known = self._everywhere.get(name, _EMPTY).to(place, copy=True)
-        buffer = self._on[name, device] = _at_least(known.to(place), size)
+        earlier = self._on.get((name, device))
+        if earlier is None:
+            earlier = self._everywhere.get(name, _EMPTY).to(place, copy=True)
+        buffer = self._on[name, device] = _at_least(earlier.to(place), size)
         return buffer
 
 
 def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) -> None:
     """Raise LaunchError unless there is a buffer of that name with room for so many bytes."""
     if name not in sizes:
-        known = ", ".join(sizes) or "none"
+        declared = ", ".join(sizes) or "none"
         raise refusal(
             f"{kernel}: the source declares no constant buffer '{name}'",
             "TC519",
-            f"it has {known}; write 'char __constant__* {name} = calloc({length});' outside kernels",
+            f"it has {declared}; write 'char __constant__* {name} = calloc({length});' outside kernels",
         )
     if length > sizes[name]:
         raise refusal(

@@ -180,8 +180,8 @@ def native_recall(seen: list[Any]) -> Callable[..., Any] | None:
     (A program that runs on CPU tensors only is to build nothing.)
     """
     module = _module() if _module.cache_info().currsize else None
-    made: Callable[..., Any] | None = None if module is None else module.make_recall(seen)
-    return made
+    recall: Callable[..., Any] | None = None if module is None else module.make_recall(seen)
+    return recall
 
 
 @cache
@@ -226,7 +226,7 @@ class Recent(Generic[Value]):
         if self.get is not _know_nothing:
             given = [*(defines or {}).values(), *more]
             # Lists are copied, so that a user may change them.
-            copied = [type(each)(each) if type(each) in (list, tuple) else each for each in given]
+            copied = [type(option)(option) if type(option) in (list, tuple) else option for option in given]
             self._seen[:] = ((list(defines or {}), copied, value), *self._seen[: MAX_CALLS - 1])
 
 

@@ -29,7 +29,7 @@ Tell = Callable[[str, str, str], None]
 
 def count_changes(arguments: Sequence[Any], written: Iterable[int]) -> None:
     """Note that the tensors at these positions change."""
-    increment_versions([each for at in written if isinstance(each := arguments[at], torch.Tensor)])
+    increment_versions([tensor for at in written if isinstance(tensor := arguments[at], torch.Tensor)])
 
 
 def check_gradients(
@@ -42,8 +42,8 @@ def check_gradients(
     """Refuse a written leaf that requires a gradient (TC524), or ``tell`` that gradients stop here (TC526)."""
     if not torch.is_grad_enabled() or is_key_excluded(_AUTOGRAD):
         return
-    tensors = [(at, each) for at, each in enumerate(arguments) if isinstance(each, torch.Tensor)]
-    wanting = {at: _leaf(each) for at, each in tensors if each.requires_grad and each.numel()}
+    tensors = [(at, tensor) for at, tensor in enumerate(arguments) if isinstance(tensor, torch.Tensor)]
+    wanting = {at: _leaf(tensor) for at, tensor in tensors if tensor.requires_grad and tensor.numel()}
     judge(binder, wanting, written, legacy, tell)
 
 

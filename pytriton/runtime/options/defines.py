@@ -84,8 +84,8 @@ def number_of(value: Define) -> Define:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str):
-        known = plain_number(value)
-        return value if known is None else known
+        number = plain_number(value)
+        return value if number is None else number
     return value
 
 
@@ -120,9 +120,9 @@ class Options:
         try:
             return self.defines[name]
         except KeyError:
-            near, known = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
+            near, names = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
-            help_ = f"did you mean '{near}'?" if near else f"there are {known}"
+            help_ = f"did you mean '{near}'?" if near else f"there are {names}"
             raise UnknownDefineError(headline(message, "TC514", help_)) from None
 
     d = D = __getitem__

@@ -13,7 +13,6 @@ import torch
 from pytriton.errors import LaunchError, Report, not_a_text
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
-from pytriton.runtime.checks.memory import Check
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.options.defines import Config, define_of, product
 from pytriton.settings import Settings
@@ -111,10 +110,10 @@ class Heuristics:
 
     def applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
         """The config for one call, with the computed values among its defines."""
-        known = {**dict(zip(names, arguments, strict=False)), **config.defines}
+        values = {**dict(zip(names, arguments, strict=False)), **config.defines}
         computed = {}
         for name, function in self.functions.items():
-            computed[name] = known[name] = define_of(name, function(known))
+            computed[name] = values[name] = define_of(name, function(values))
         return replace(config, defines={**config.defines, **computed})
 
 
@@ -193,6 +192,34 @@ def device_of(given: Any) -> torch.device | None:
         ) from error
 
 
+# ``check=`` of ``pytriton.kernel``, and PYTRITON_CHECK: whether launches are checked, and what a load out of bounds
+# means.
+#
+# ``None`` checks on the CPU and not on a GPU; ``True`` and ``False`` decide for both; ``"strict"`` checks on both
+# and raises for loads, too.
+
+
+CHECK_VARIABLE: Final = "PYTRITON_CHECK"
+
+Check = bool | Literal["strict"] | None
+
+_FROM_ENVIRONMENT: Final[dict[str, Check]] = {"": None, "0": False, "1": True, "strict": "strict"}
+
+
+def check_of(given: object) -> Check:
+    """What a constructor was given; where that is None, the environment variable. Raises LaunchError."""
+    if given is None:
+        text = os.environ.get(CHECK_VARIABLE, "")
+        if text not in _FROM_ENVIRONMENT:
+            raise refusal(
+                f"{CHECK_VARIABLE} is {text!r}", "TC515", "set it to 0, 1 or strict, or leave it out"
+            )
+        return _FROM_ENVIRONMENT[text]
+    if given is True or given is False or given == "strict":
+        return given
+    raise refusal(f"check is {given!r}", "TC515", "give True, False or 'strict', or leave it out")
+
+
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
     """Options of the constructor beside the source and the sweep."""
@@ -206,7 +233,7 @@ class PlanSettings:
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: autograd does not count launches as changes
-    check: Check = None  # whether launches are checked for accesses outside: checks/memory.py
+    check: Check = None  # whether launches are checked for accesses out of bounds
 
 
 @dataclass(frozen=True, slots=True)

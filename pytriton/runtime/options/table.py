@@ -16,10 +16,9 @@ from typing import Any, Final, NoReturn
 import numpy
 import torch
 
-from pytriton.runtime.checks.memory import check_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.defines import fast_math_of, precision_of, stages_of, warps_of
-from pytriton.runtime.options.definition import device_of
+from pytriton.runtime.options.definition import check_of, device_of
 
 
 def option(name: str, value: object) -> Any:
@@ -78,7 +77,7 @@ def _names(name: str, value: object) -> tuple[str, ...] | None:
         return None
     cure = "give the names of parameters, as in ['x', 'y']"
     names = (value,) if isinstance(value, str) else _listed(name, value, cure)
-    return names if all(isinstance(each, str) for each in names) else _wrong(name, value, cure)
+    return names if all(isinstance(item, str) for item in names) else _wrong(name, value, cure)
 
 
 def _chosen(name: str, value: object) -> tuple[str, ...] | None:
@@ -88,7 +87,7 @@ def _chosen(name: str, value: object) -> tuple[str, ...] | None:
 
 def _written(name: str, value: object) -> tuple[str, ...]:
     names = None if value is None else _listed(name, value, _MUTATES, "TC540")
-    if names is None or not all(isinstance(each, str) for each in names):
+    if names is None or not all(isinstance(item, str) for item in names):
         _wrong(name, value, _MUTATES, "TC540")
     return names
 
@@ -100,9 +99,9 @@ def _folders(name: str, value: object) -> tuple[str, ...]:
     """One folder, or several."""
     cure = "give a list of folders, as in ['kernels/include']"
     folders = (value,) if isinstance(value, str | os.PathLike) else _listed(name, value, cure)
-    if not all(isinstance(each, str | os.PathLike) for each in folders):
+    if not all(isinstance(folder, str | os.PathLike) for folder in folders):
         _wrong(name, value, cure)
-    return tuple(str(os.fspath(each)) for each in folders)
+    return tuple(str(os.fspath(folder)) for folder in folders)
 
 
 def _truth(name: str, value: object) -> bool:
@@ -145,9 +144,9 @@ def _program(name: str, value: object) -> tuple[int, ...]:
     """The ids along the axes."""
     cure = "give one to three integers, such as program=2 or program=(2, 0, 0)"
     ids = value if isinstance(value, tuple | list) else (value,)
-    if not 1 <= len(ids) <= 3 or any(isinstance(each, bool) for each in ids):
+    if not 1 <= len(ids) <= 3 or any(isinstance(id_, bool) for id_ in ids):
         _wrong(name, value, cure)
-    return tuple(_whole(name, each, cure) for each in ids)
+    return tuple(_whole(name, id_, cure) for id_ in ids)
 
 
 def _tune(name: str, value: object) -> object:
@@ -163,7 +162,7 @@ def _axis(read: Callable[[object], object]) -> Callable[[str, object], Any]:
     def axis(name: str, value: object) -> Any:
         if not isinstance(value, Iterable) or isinstance(value, _SINGLE):
             return None if value is None else read(value)
-        values = tuple(read(each) for each in value)
+        values = tuple(read(item) for item in value)
         return values if values else _wrong(name, value, "give it a value", "TC517")
 
     return axis

@@ -20,14 +20,22 @@ from pytriton.compat.triton_names import InterpreterError
 from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.diagnostics import Stuck, findings, tell, tell_of_races
-from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.compile.compiler import compile_kernel
 from pytriton.runtime.interpret.accesses import Racing
 from pytriton.runtime.interpret.interpreter import ONE, in_order, only
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.buffers import CPU
-from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, fits_of, refuse_count
+from pytriton.runtime.launch.device import (
+    MOST_PROGRAMS,
+    DeviceKernel,
+    Direct,
+    Grid,
+    fits_of,
+    refuse_count,
+    sizes_of,
+)
+from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.native.c_compiler import NoLibrary
 from pytriton.runtime.native.native_kernel import native_of
@@ -191,6 +199,11 @@ class Candidate:
     def _native(self) -> Native | NoLibrary:
         """The same in C."""
         return native_of(self._text, self.config, checked=False)
+
+
+def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
+    """The three sizes that a user's grid means for a candidate; None where there is nothing to launch."""
+    return sizes_of(grid, candidate.options, candidate.translation.kernel)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

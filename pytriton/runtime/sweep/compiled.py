@@ -14,7 +14,6 @@ from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.diagnostics import tell, tell_of_overlaps, tell_of_short_grid
 from pytriton.runtime.checks.memory import (
-    Memory,
     bounds,
     filled,
     forgotten,
@@ -32,6 +31,7 @@ from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.patches import Patches
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.launch.device import DeviceKernel, Grid
+from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.native.c_compiler import NoLibrary
 from pytriton.runtime.native.checks import NativeChecks

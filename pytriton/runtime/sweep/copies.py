@@ -111,9 +111,9 @@ class Copies:
         copies, written = found
         reads = [_range(copy.of, values) for copy in copies]
         writes = [_range(reach, values) for reach in written]
-        apart = all(end <= other or past <= start for start, end in reads for other, past in writes)
+        disjoint = all(end <= other or past <= start for start, end in reads for other, past in writes)
         ragged = any(copy.of.is_ragged or values[copy.of.position] % _BYTES for copy in copies)
-        return copies if apart and ragged and all(start > 0 for start, _ in reads) else None
+        return copies if disjoint and ragged and all(start > 0 for start, _ in reads) else None
 
     def launch(
         self, device: int, grid: Grid, values: Sequence[Any], run: Callable[[Sequence[Any]], object]

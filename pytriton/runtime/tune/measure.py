@@ -23,9 +23,9 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.buffers import Constants
-from pytriton.runtime.launch.device import Grid, sizes_of
+from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate, Launch
+from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Measured, time_all
 from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
@@ -132,11 +132,6 @@ class TunedCall:
         """The candidate, compiled for these arguments; raises what stands against that."""
         candidate.kernel_on(self.device, self.specialization(candidate))
         return candidate
-
-
-def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
-    """The three sizes that a user's grid means for a candidate; None where there is nothing to launch."""
-    return sizes_of(grid, candidate.options, candidate.translation.kernel)
 
 
 def measure(

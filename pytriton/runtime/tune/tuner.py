@@ -32,7 +32,7 @@ from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
 from pytriton.runtime.sweep.sweep import (
     BEST_FEW,
     HOPELESS,
@@ -45,9 +45,9 @@ from pytriton.runtime.sweep.sweep import (
     own_points,
     staged,
 )
-from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
+from pytriton.runtime.tune.benchmark import WRONG, Deadline, bench, may_measure
 from pytriton.runtime.tune.display import Progress
-from pytriton.runtime.tune.measure import TunedCall, grid_of, measure
+from pytriton.runtime.tune.measure import TunedCall, measure, save_written
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
 from pytriton.runtime.tune.record import (
     Question,
@@ -118,6 +118,11 @@ class Tuner:
                 self.known[key] = chosen
                 self.best_config = chosen.config
             return chosen
+
+    def bench(self, launch: Launch, arguments: Sequence[Any], repetitions: int) -> int:
+        """Launch once, and measure: the best time in nanoseconds."""
+        saved = save_written([launch.candidate], arguments, launch.device, self._constants)
+        return bench(launch, saved, repetitions)
 
     def _prints(self) -> bool:
         """Whether each launch prints something, so that no config of the sweep is launched to be measured."""
