@@ -102,7 +102,9 @@ class Operator:
         def replaced(*args: Any, **kwargs: Any) -> Any:
             current = getattr(getattr(torch.ops, space), short, None)
             overload = None if current is None else current.default
-            if overload not in (None, self.overload) and str(torch_names.schema_of(overload)) == str(self._declared):
+            if overload not in (None, self.overload) and str(torch_names.schema_of(overload)) == str(
+                self._declared
+            ):
                 return overload(*args, **kwargs)
             raise refusal(
                 f"{self.name}: this operator was replaced, as its name was defined again",

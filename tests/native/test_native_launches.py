@@ -17,6 +17,12 @@ from pytriton.source import Source
 
 pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
 
+
+@pytest.fixture(autouse=True)
+def in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTRITON_CC", "cc")
+
+
 COPY = """void copy(float *x, float *z) {
   int i[16] = get_program_id(0) * 16 + 0 ... 16;
   *(z + i) = *(x + i);

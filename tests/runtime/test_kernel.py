@@ -140,6 +140,7 @@ class TestCalls:
     @pytest.mark.usefixtures("by_interpreter")
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(errors, "_told", set())
+        monkeypatch.setenv("PYTRITON_CC", "cc")
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
         with warnings.catch_warnings(record=True, action="always") as seen:
@@ -164,8 +165,8 @@ class TestCalls:
         [
             ("none", "*p = 1;", "PYTRITON_CC is 'none'"),
             ("no-such-compiler", "*p = 1;", "PYTRITON_CC is 'no-such-compiler', which does not run"),
-            ("", 'printf("%d", n);', "printf cannot be printed as C yet"),
-            ("", "while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
+            ("cc", 'printf("%d", n);', "printf cannot be printed as C yet"),
+            ("cc", "while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
         ],
     )
     def test_the_notice_has_the_reason(

@@ -7,7 +7,9 @@ one (TC555), which nothing would end in C.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from typing import Final
 
 from pytriton.errors import CompileError, UnsupportedError
 from pytriton.native.c_module import to_c
@@ -19,8 +21,14 @@ from pytriton.runtime.options.definition import KernelText
 WAITS = "it may wait for another program, which the interpreter can end (TC555)"
 
 
+ASK: Final = "set PYTRITON_CC=cc to run kernels as C"
+"""It is not the default yet: compiling takes longer than most tests of a small kernel."""
+
+
 def native_of(text: KernelText, config: Config, *, checked: bool) -> Native | NoLibrary:
     """The kernel of a config in C, with memory checks or without."""
+    if not os.environ.get("PYTRITON_CC"):
+        return NoLibrary(ASK)
     if find() is None:
         return NoLibrary(why_none())
     settings = replace(
@@ -35,6 +43,8 @@ def native_of(text: KernelText, config: Config, *, checked: bool) -> Native | No
 
 def runner() -> str:
     """What runs kernels on CPU tensors, and why: for ``pytriton info``."""
+    if not os.environ.get("PYTRITON_CC"):
+        return f"Triton's interpreter; {ASK}"
     compiler = find()
     if compiler is None:
         return f"Triton's interpreter; {why_none()}"
