@@ -16,7 +16,7 @@ them with ``pytriton.gradient``. Gradients are kept by memory: a result that is 
 an argument that reaches a kernel as two views, is accumulated where it is stored. Arguments that overlap
 themselves or each other are copied first, in a forward with a gradient, too. All that is allocations, views,
 copies and launches again, so the formula of the backward is derived in the same way: it gives the second
-derivative. There is no third one.
+derivative. A third derivative does not exist.
 """
 
 from __future__ import annotations

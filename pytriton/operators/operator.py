@@ -101,10 +101,9 @@ class Operator:
 
         def replaced(*args: Any, **kwargs: Any) -> Any:
             current = getattr(getattr(torch.ops, space), short, None)
-            overload = None if current is None else current.default
-            if overload not in (None, self.overload) and str(torch_names.schema_of(overload)) == str(
-                self._declared
-            ):
+            overload: Any = self.overload if current is None else current.default
+            same = str(torch_names.schema_of(overload)) == str(self._declared)
+            if overload is not self.overload and same:
                 return overload(*args, **kwargs)
             raise refusal(
                 f"{self.name}: this operator was replaced, as its name was defined again",

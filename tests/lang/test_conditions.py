@@ -164,7 +164,7 @@ LOOP = "void f(int* o, int n) { for (int i = X; i < n; i += 1) *(o + (i & 63)) +
     ],
 )
 def test_asserted_or_right(source: str, name: str, first: int) -> None:
-    """A printed module asserts, or is right, for every value; a number in it is no parameter."""
+    """A printed module asserts, or is right, for every value; a number in it is not a parameter."""
     made = pytriton.translate(source, {name: first})
     for value in ASKED if name in made.constexprs else [first]:
         if name == "X" and value < -1000:
