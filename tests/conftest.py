@@ -23,9 +23,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 # What the user of this shell wants of kernels is no test's concern. Triton reads the first of these when it is
 # imported, which the next conftest.py may do.
 FOREIGN = ("TRITON_INTERPRET", "TRITON_DEBUG", "TRITON_DEFAULT_FP_FUSION", "TRITON_KERNEL_OVERRIDE")
-KEPT = ("PYTRITON_MATRIX", "PYTRITON_CC")  # PYTRITON_CC=none: the interpreter runs what C would
 for name in list(os.environ):
-    if name in FOREIGN or (name.startswith("PYTRITON_") and name not in KEPT):
+    if name in FOREIGN or (name.startswith("PYTRITON_") and name != "PYTRITON_MATRIX"):
         del os.environ[name]
 
 
@@ -94,12 +93,6 @@ def _cuda_available() -> bool:
 def device(request: pytest.FixtureRequest) -> str:
     """Each test that takes it runs on the CPU, and where there is a GPU on that too."""
     return str(request.param)
-
-
-@pytest.fixture
-def by_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels on CPU tensors run on Triton's interpreter, for tests of the interpreter or of what watches it."""
-    monkeypatch.setenv("PYTRITON_CC", "none")
 
 
 @pytest.fixture(scope="session")

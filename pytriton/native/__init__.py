@@ -8,6 +8,5 @@ blocks.py       temporaries: reductions, products, values that are used several 
 inline.py       blocks that are computed where they are used, such as pointers and ranges
 actions.py      statements
 waits.py        loops in which a program may wait for another one
-helpers.py      the helpers of the template that a module uses
 c_module.py     the module, by templates/native.c.j2
 """

@@ -21,7 +21,6 @@ from pytriton.lang.tree.types import ElementType, PointerType, ScalarType
 from pytriton.native import scalars
 from pytriton.native.actions import Actions, comment, outlived
 from pytriton.native.elements import Elements
-from pytriton.native.helpers import without_unused
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
@@ -71,7 +70,7 @@ def to_c(
 
 def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -> NativeModule:
     """The module of a kernel; with ``sites``, of one whose accesses are numbered, which are then checked."""
-    names = Identifiers(_reserved())
+    names = Identifiers(_reserved(checked=bool(sites)))
     elements = Elements(names, inlined(kernel), report)
     entry = f"{re.sub('[^A-Za-z0-9_]', '_', kernel.name)}_programs"
     fields = [names[symbol] for symbol in kernel.parameters]
@@ -104,7 +103,7 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
     )
     buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
     return NativeModule(
-        text=without_unused(text),
+        text=text,
         entry=entry,
         parameters=types,
         stack_bytes=writer.bytes,
@@ -122,14 +121,10 @@ def _parameter_type(type_: object) -> ScalarType | PointerType:
 
 
 @cache
-def _reserved() -> frozenset[str]:
+def _reserved(*, checked: bool) -> frozenset[str]:
     """The functions and types of the template, which a variable of that name would hide."""
-    text = render(TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=(), checked=True)
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | {
-        "half",
-        "bfloat16",
-        "arguments",
-        "grid",
-        "all",
-        "checks",
-    }
+    text = render(
+        TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=(), checked=checked
+    )
+    others = {"half", "bfloat16", "arguments", "grid", "all"} | ({"checks"} if checked else set())
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | others

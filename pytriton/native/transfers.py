@@ -107,6 +107,12 @@ class Access:
     step: Callable[[str, Indices, bool, bool], str]
 
 
+def _head(row: Indices, last: int) -> str:
+    """The loop over the elements of a row."""
+    index = row[-1]
+    return f"for (int {index} = 0; {index} <= {last}; {index}++)"
+
+
 class Transfers:
     """The accesses of one kernel."""
 
@@ -172,7 +178,7 @@ class Transfers:
         last = int(shape[-1]) - 1 if shape else 0
         if last < 1 or stride(pointer, elements) != 1:
             with writer.loops(shape) as indices:
-                self._element(access, elements.text(pointer, indices), indices)
+                writer.line(self._element(access, elements.text(pointer, indices), indices))
                 if last > 0:
                     writer.line("scalar_loop();")
             return
@@ -192,23 +198,18 @@ class Transfers:
                 with writer.block(f"if ({test})", "} else {"):
                     self._row(access, base, row, last)
                 writer.depth += 1
-                with writer.block(f"for (int i{axis} = 0; i{axis} <= {last}; i{axis}++)"):
-                    self._element(access, elements.text(pointer, row), row)
-                    writer.line("scalar_loop();")
+                element = self._element(access, elements.text(pointer, row), row)
+                writer.line(f"{_head(row, last)} {{ {element} scalar_loop(); }}")
                 writer.depth -= 1
                 writer.line("}")
 
-    def _element(self, access: Access, address: str, indices: Indices) -> None:
-        seen = self._seen(access, address)
-        if seen:
-            self.writer.line(seen)
-        self.writer.line(access.step(address, indices, True, True))
+    def _element(self, access: Access, address: str, indices: Indices) -> str:
+        return f"{self._seen(access, address)} {access.step(address, indices, True, True)}".lstrip()
 
     def _row(self, access: Access, base: str, row: Indices, last: int) -> None:
         """The elements of a row that is one piece of memory."""
         writer, elements, mask = self.writer, self.elements, access.mask
-        index = row[-1]
-        head = f"for (int {index} = 0; {index} <= {last}; {index}++)"
+        index, head = row[-1], _head(row, last)
         copied = f"{head} {access.step(f'{base} + {index}', row, False, False)}"
         checked = f"{head} {{ {access.step(f'{base} + {index}', row, True, access.stores)} }}"
         seen = self._seen(access, f"{base} + {last}")

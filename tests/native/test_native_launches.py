@@ -1,13 +1,20 @@
-"""Launches that run as C: what several threads find out of bounds, what waits, and what a module holds."""
+"""Launches that run as C, for which the user has to ask: when they do, what threads find outside, what waits."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
 
 import pytest
 import torch
 
 import pytriton
+from pytriton.__main__ import main
 from pytriton.errors import LaunchError
 from pytriton.native.c_module import to_c
+from pytriton.runtime import errors
+from pytriton.runtime.interpret import interpreter
+from pytriton.runtime.native import native_kernel
 from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.runtime.native.native_kernel import native_of
 from pytriton.runtime.options.defines import Config
@@ -70,8 +77,76 @@ def test_loops_that_may_wait(body: str, waits: bool) -> None:
     assert isinstance(made, NoLibrary) == waits
 
 
-def test_modules_hold_the_helpers_that_they_use() -> None:
-    text = to_c(COPY, {}, Settings()).text
-    assert "load_float" in text
-    assert not any(word in text for word in ("atomic_", "sum_of_", "double math_", "put_float"))
-    assert "put_float" in to_c(COPY, {}, Settings(checked=True)).text
+def told(kernel: Callable[..., object], *arguments: object) -> list[str]:
+    """The warnings of a launch."""
+    with warnings.catch_warnings(record=True, action="always") as seen:
+        kernel(*arguments, grid=1)
+    return [str(w.message) for w in seen]
+
+
+class TestWhoRuns:
+    STORE = "void f(int *p, int n) { *p = n; }"
+
+    @pytest.fixture(autouse=True)
+    def untold(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(errors, "_told", set())
+
+    @pytest.mark.parametrize("named", [None, "", "none"])
+    def test_nobody_asked(self, monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
+        """Then no compiler is looked for and nothing is said of C, though ``CC`` names one."""
+        monkeypatch.setenv("CC", "cc")
+        monkeypatch.setattr(native_kernel, "find", None)
+        if named is None:
+            monkeypatch.delenv("PYTRITON_CC")
+        else:
+            monkeypatch.setenv("PYTRITON_CC", named)
+        for check in (None, False):
+            p = torch.zeros(1).int()
+            said = told(pytriton.kernel(self.STORE, check=check), p, 3)
+            assert (p.item(), said) == (3, [interpreter._NOTICE] if check is None else [])
+        assert native_kernel.runner().startswith("Triton's interpreter (PYTRITON_CC=cc")
+
+    @pytest.mark.parametrize("check", [None, False])
+    def test_c_runs(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        check: bool | None,
+    ) -> None:
+        monkeypatch.setattr(interpreter.Interpreted, "run", None)
+        p = torch.zeros(1).int()
+        assert told(pytriton.kernel(self.STORE, check=check), p, 3) == []
+        assert p.item() == 3
+        main(["info"])
+        assert "C where that is possible, by cc (" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("compiler", "why"),
+        [
+            ("no-such-compiler", "PYTRITON_CC is 'no-such-compiler', which does not run"),
+            ("cc '", """PYTRITON_CC is "cc '", which does not run"""),
+            ("true", "true failed"),
+        ],
+    )
+    def test_one_notice_of_a_compiler_that_does_not_work(
+        self, monkeypatch: pytest.MonkeyPatch, compiler: str, why: str
+    ) -> None:
+        monkeypatch.setenv("PYTRITON_CC", compiler)
+        for value in (3, 4):
+            p = torch.zeros(1).int()
+            said = told(pytriton.kernel(self.STORE), p, value)
+            assert p.item() == value
+            assert [why in text for text in said] == ([True] if value == 3 else [])
+
+    def test_each_reason_once(self) -> None:
+        for body, why in (
+            ('printf("%d", n);', "printf cannot be printed as C yet"),
+            ("while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
+        ):
+            kernel = pytriton.kernel(f"void f(int *p, int n) {{ {body} }}")
+            (said,) = told(kernel, torch.zeros(4).int(), 3)
+            assert said.startswith(interpreter._NOTICE)
+            assert why in said
+            assert told(kernel, torch.zeros(4).int(), 3) == []
+        (said,) = told(kernel.check_races, torch.zeros(4).int(), 3)
+        assert "check_races and traces need the interpreter" in said

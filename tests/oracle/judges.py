@@ -8,7 +8,6 @@ atomic touches must lie in a buffer of the launch. That finds reads whose value 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -228,7 +227,6 @@ def emitted(
     allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in (*tensors, *constants)]
     with (
         _watched(allowed, barriers) if watch and device == "cpu" else nullcontext(),
-        _interpreting(),
         np.errstate(all="ignore"),
     ):
         (run or kernel)(*passed, grid=case.grid)
@@ -237,19 +235,6 @@ def emitted(
         if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
             raise Difference("the emitted module wrote outside a buffer")
     return [tensor.cpu().numpy().copy() for tensor in tensors]
-
-
-@contextmanager
-def _interpreting() -> Iterator[None]:
-    """Inside, kernels on CPU tensors run on Triton's interpreter: it is the module that is judged, not C."""
-    before = os.environ.get("PYTRITON_CC")
-    os.environ["PYTRITON_CC"] = "none"
-    try:
-        yield
-    finally:
-        del os.environ["PYTRITON_CC"]
-        if before is not None:
-            os.environ["PYTRITON_CC"] = before
 
 
 def _constants(kernel: pytriton.Kernel) -> list[torch.Tensor]:

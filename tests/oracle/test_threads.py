@@ -9,8 +9,6 @@ import pytriton.passes
 from pytriton.errors import PytritonError
 from tests.oracle.judges import compare, emitted, evaluated, launch
 
-pytestmark = pytest.mark.usefixtures("by_interpreter")
-
 R = "int r[8] = 0 ... 8; "
 # A text, and whether threads meet in it without a barrier.
 TEXTS = {

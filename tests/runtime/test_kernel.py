@@ -16,7 +16,6 @@ from pytriton.errors import CheckError, CompileError, LaunchError, ParseError, T
 from pytriton.pipeline import Translation
 from pytriton.runtime import errors
 from pytriton.runtime.kernel import heuristics
-from pytriton.runtime.native.c_compiler import find
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.tensors import IdDict, bench_registry
@@ -137,10 +136,8 @@ class TestCalls:
         monkeypatch.setattr(Candidate, "__init__", None)
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
 
-    @pytest.mark.usefixtures("by_interpreter")
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(errors, "_told", set())
-        monkeypatch.setenv("PYTRITON_CC", "cc")
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
         with warnings.catch_warnings(record=True, action="always") as seen:
@@ -150,34 +147,6 @@ class TestCalls:
         assert [(str(w.message)[:40], w.filename) for w in seen] == [
             ("pytriton runs kernels on CPU tensors wit", __file__)
         ]
-
-    @pytest.mark.skipif(find() is None, reason="needs a C compiler")
-    def test_no_notice_where_c_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(errors, "_told", set())
-        x = torch.ones(4)
-        with warnings.catch_warnings(record=True, action="always") as seen:
-            pytriton.kernel(ADD, {"TILE": 4})(x, x, x, 4, grid=1)
-        assert [str(w.message) for w in seen] == []
-
-    @pytest.mark.skipif(find() is None, reason="needs a C compiler")
-    @pytest.mark.parametrize(
-        ("compiler", "body", "why"),
-        [
-            ("none", "*p = 1;", "PYTRITON_CC is 'none'"),
-            ("no-such-compiler", "*p = 1;", "PYTRITON_CC is 'no-such-compiler', which does not run"),
-            ("cc", 'printf("%d", n);', "printf cannot be printed as C yet"),
-            ("cc", "while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
-        ],
-    )
-    def test_the_notice_has_the_reason(
-        self, monkeypatch: pytest.MonkeyPatch, compiler: str, body: str, why: str
-    ) -> None:
-        monkeypatch.setattr(errors, "_told", set())
-        if compiler:
-            monkeypatch.setenv("PYTRITON_CC", compiler)
-        with warnings.catch_warnings(record=True, action="always") as seen:
-            pytriton.kernel(f"void f(int *p, int n) {{ {body} }}")(torch.zeros(4).int(), 3, grid=1)
-        assert [why in str(w.message) for w in seen] == [True]
 
 
 class TestWarnings:

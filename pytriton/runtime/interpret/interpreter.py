@@ -159,8 +159,11 @@ class Interpreted:
         why: str = "",
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
-        ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, for the notice."""
-        warn_once(f"{_NOTICE}; {why}" if why else _NOTICE, _NOTICE)
+        ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, where the user asked for C;
+        each is told once."""
+        warn_once(
+            f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE, _NOTICE + why.partition("\n")[0]
+        )
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
@@ -281,5 +284,5 @@ def _triton_type(type_: ScalarType | PointerType) -> Any:
 
 _NOTICE: Final = (
     "pytriton runs kernels on CPU tensors with Triton's interpreter: correct but slow "
-    "(about 1 ms per program)"
+    "(about 1 ms per program). Move the tensors to a GPU for speed."
 )

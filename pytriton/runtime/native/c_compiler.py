@@ -27,7 +27,6 @@ FLAGS: Final = (
     "-std=c11 -O3 -march=native -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno "
     "-fno-trapping-math -fno-delete-null-pointer-checks -fPIC -shared"
 ).split()
-NO_COMPILER: Final = "none"  # the value of PYTRITON_CC that leaves kernels to the interpreter
 MAX_SECONDS: Final = 300  # of one compilation
 MAX_OBJECT_BYTES: Final = 1 << 26
 
@@ -48,26 +47,16 @@ class NoLibrary:
 
 
 def find() -> CCompiler | None:
-    """The compiler that the environment names, else the first one in PATH; None for PYTRITON_CC=none."""
-    if os.environ.get(COMPILER_VARIABLES[0]) == NO_COMPILER:
-        return None
+    """The compiler that the environment names, else the first one in PATH."""
     for variable in COMPILER_VARIABLES:
         named = os.environ.get(variable)
         if named:
-            return _started(tuple(shlex.split(named)))
+            try:
+                return _started(tuple(shlex.split(named)))
+            except ValueError:  # a quote without its end
+                return None
     found = (_started((path,)) for path in map(shutil.which, COMPILERS) if path)
     return next((compiler for compiler in found if compiler), None)
-
-
-def why_none() -> str:
-    """Why ``find`` found none, and the cure."""
-    for variable in COMPILER_VARIABLES:
-        named = os.environ.get(variable)
-        if named == NO_COMPILER and variable == COMPILER_VARIABLES[0]:
-            return "PYTRITON_CC is 'none': leave it out to run kernels as C"
-        if named:
-            return f"{variable} is {named!r}, which does not run: name a C compiler in it"
-    return "no C compiler was found: install gcc or clang, or name one in PYTRITON_CC"
 
 
 @cache
@@ -95,7 +84,7 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
     """The library of a module. ``flags``: more for the compiler."""
     compiler = find()
     if compiler is None:
-        return NoLibrary(why_none())
+        return NoLibrary("no C compiler was found: install gcc or clang, or name one in PYTRITON_CC")
     parts = (text, compiler.version, *compiler.command, *FLAGS, *flags, _processor())
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     file = f"{name}_{key}.so"
@@ -126,4 +115,4 @@ def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes |
                 return NoLibrary(f"{shlex.join(compiler.command)} failed:\n{run.stderr[:4000]}")
             return target.read_bytes()
     except (OSError, subprocess.SubprocessError) as error:
-        return NoLibrary(f"{shlex.join(compiler.command)} failed: {error}")
+        return NoLibrary(f"{shlex.join(compiler.command)} failed:\n{error}")

@@ -19,8 +19,9 @@ import numpy
 
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
-from pytriton.runtime.checks.memory import Extent, Memory, Pages, Range, Violation
+from pytriton.runtime.checks.memory import Pages, Violation
 from pytriton.runtime.checks.shadow import Conflict, StoreLog
+from pytriton.runtime.launch.extents import Extent, Memory, Range
 
 MAX_CONFLICTS: Final = 1024
 _HEAD: Final = 5  # words before the sites

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -38,7 +38,7 @@ from pytriton.runtime.launch.device import (
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.native.c_compiler import NoLibrary
-from pytriton.runtime.native.native_kernel import native_of
+from pytriton.runtime.native.native_kernel import asked_for, native_of
 from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
@@ -228,7 +228,9 @@ def _copier(width: int) -> Candidate:
 # LaunchError for its races.
 
 
-INSPECTED: Final = "check_races and traces run there"
+def _inspected() -> str:
+    """Why C does not run it, where the user asked for C."""
+    return asked_for() and "check_races and traces need the interpreter"
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:
@@ -258,7 +260,9 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing = Racing(made.sites, memory, grid)
     try:
-        OnCpu(made, text.source, INSPECTED).run(grid, launch.values, racing, in_order(grid, backwards=turned))
+        OnCpu(made, text.source, _inspected()).run(
+            grid, launch.values, racing, in_order(grid, backwards=turned)
+        )
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
@@ -272,6 +276,6 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     """Run one program of a launch on CPU memory; raises what its interpretation raises."""
     made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
     recorded = Recorded(made.sites, memory, made.steps)
-    OnCpu(made, text.source, INSPECTED).run(ONE, launch.values, recorded, only(program, launch.grid))
+    OnCpu(made, text.source, _inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
     notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)

@@ -31,8 +31,6 @@ from tests.runtime.checks.mutants import Mutant, mutants_of
 from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
-pytestmark = pytest.mark.usefixtures("by_interpreter")
-
 MIN_MUTANTS = 300  # that reach outside
 EVERY = 15  # of the mutants of quick programs, one in so many is in a usual run
 EVERY_OF_ALL = 5  # of those of all programs, in a slow one
@@ -194,10 +192,9 @@ def same_in_c(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> bool:
     """C says what the interpreter says and leaves the same memory, but for the rounding of products; whether it
     said anything."""
     reports, arenas = [], []
-    for compiler in ("none", None):
+    for compiler in ("none", "cc"):
         with monkeypatch.context() as patch:
-            if compiler is None:
-                patch.delenv("PYTRITON_CC")
+            patch.setenv("PYTRITON_CC", compiler)
             arena = Arena(mutant.launch.arguments)
             try:
                 reports.append(launched(mutant.launch, arena, True))

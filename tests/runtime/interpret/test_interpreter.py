@@ -20,8 +20,6 @@ from pytriton.runtime.interpret.patches import bits_of
 from tests.runtime.kernels import ADD, binder, handmade
 from tests.work import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("by_interpreter")
-
 GRID = (1, 1, 1)
 
 

@@ -28,8 +28,6 @@ from tests.passes.speed.test_packing import ANY_STRIDES, DEFINES, TEXT, TRANSPOS
 sys.path.append(str(Path(__file__).parents[3] / "examples"))
 import matmul_grouped
 
-pytestmark = pytest.mark.usefixtures("by_interpreter")  # C needs no copies
-
 TYPES = {"half": torch.half, "float": torch.float, "bfloat16": torch.bfloat16}
 GROUPED = {"TYPE": "half", "TM": 32, "TN": 16, "TK": 16, "GROUP": 2}
 
