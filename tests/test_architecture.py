@@ -153,11 +153,16 @@ def parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def imports(name: str, text: str, *, typing: bool = True) -> Iterator[tuple[int, str]]:
+@cache
+def imports(name: str, text: str, *, typing: bool = True) -> tuple[tuple[int, str], ...]:
     """Line and dotted name of everything imported, relative imports resolved; ``typing``: for annotations, too.
 
-    ``from a import b`` yields ``a.b``: whether b is a module does not matter for most rules.
+    ``from a import b`` is ``a.b``: whether b is a module does not matter for most rules.
     """
+    return tuple(_imports(name, text, typing))
+
+
+def _imports(name: str, text: str, typing: bool) -> Iterator[tuple[int, str]]:
     package = ("pytriton", *PurePosixPath(name).parent.parts)
     top = [n for n in parsed(text).body if typing or not _is_for_typing(n)]
     for node in (node for statement in top for node in ast.walk(statement)):

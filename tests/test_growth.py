@@ -34,6 +34,7 @@ def test_steps_grow_with_the_length(lines: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
 def test_memory_of_five_thousand_lines() -> None:
     text = generated(5000)
     assert 4900 < text.count("\n") < 5100

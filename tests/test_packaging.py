@@ -108,6 +108,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name for name in names if ".dist-info/" not in name} == expected
 
 
+@pytest.mark.slow
 def test_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     sdist = build(ROOT, "sdist", tmp_path / "sdist")
     with tarfile.open(sdist) as archive:

@@ -48,6 +48,7 @@ def test_what_becomes_of_it(defines: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.sampled(4)
 def test_tutorial(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each script runs, and its page has the text, the code and what the code printed."""
     for name in ("rowops", "rowops.rows"):

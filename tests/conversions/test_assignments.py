@@ -56,7 +56,7 @@ def narrowed(a: Value, left: CType, b: Value, right: CType) -> bool:
 
 
 @pytest.mark.parametrize(("left", "right"), pairs(0))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_compound(device: str, left: CType, right: CType) -> None:
     """Of a block, of a scalar, and of what a pointer points to."""
     operators = [operator for operator in COMPOUND if operator in operators_for(left, right)]

@@ -61,7 +61,7 @@ def test_of_double(device: str, number: str) -> None:
 
 
 @pytest.mark.parametrize("number", DOUBLES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_of_double_in_code_for_a_gpu(number: str) -> None:
     text = f"void f(double* o, int n) {{ atomic_add(o, {number}); }}"
     ttir = pytriton.kernel(text, DEFINES).asm("ttir", "cuda:90")

@@ -51,7 +51,7 @@ def test_literals(device: str, operator: str) -> None:
 @pytest.mark.parametrize(
     "mixed", ["define, define", "define, variable", "variable, define", "variable, variable"]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_defines(device: str, operator: str, mixed: str) -> None:
     """Defines (constexprs) and run-time values: the same numbers in either."""
     pairs = PAIRS[::7]
@@ -75,7 +75,7 @@ LARGE = [2**31 - 1, 2**31, 3000000000, 2**32 - 1, 2**32, 2**63 - 1, -(2**31), -(
 
 @pytest.mark.parametrize("value", LARGE)
 @pytest.mark.parametrize("given", ["int", "str", "text"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_a_define_is_its_literal(device: str, value: int, given: str) -> None:
     """int where that holds the digits, else long: minus 2147483648 is a long."""
     kind = INT if abs(value) < 2**31 else LONG

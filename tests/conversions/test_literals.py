@@ -126,7 +126,7 @@ def beside(kind: CType, literals: list[Literal], strict: bool = False) -> list[P
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_block_with_literal(device: str, kind: CType, every: int) -> None:
     check_together(device, beside(kind, LITERALS), every, size=SIZE)
 
@@ -138,7 +138,7 @@ def test_strict_literals(device: str, kind: CType, every: int) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_block_with_define(device: str, kind: CType, every: int) -> None:
     defines = {literal.text: value for value, literal in DEFINES}
     check_together(
@@ -166,7 +166,7 @@ CONSTANTS = INTEGER_LITERALS + MORE_INTEGER_LITERALS + FLOAT_LITERALS
 
 
 @pytest.mark.parametrize("left", [pytest.param(literal, id=literal.text) for literal in CONSTANTS])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_literal_with_literal(device: str, left: Literal, every: int) -> None:
     """Constant expressions: folded or not, they have C's types and wrap at C's widths."""
     assert left.kind is not None

@@ -41,7 +41,7 @@ def probe(
 
 
 @pytest.mark.parametrize("left", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_block_with_block(device: str, left: CType, every: int) -> None:
     check_together(device, [block_with_block(left, right) for right in TYPES], every, size=SIZE)
 

@@ -58,7 +58,7 @@ def stored(
 
 
 @pytest.mark.parametrize(("source", "target"), pairs(1))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_blocks(device: str, source: CType, target: CType) -> None:
     ways = [
         "cast",
@@ -86,7 +86,7 @@ def test_blocks(device: str, source: CType, target: CType) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), pairs(2))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_scalars(device: str, source: CType, target: CType) -> None:
     """One program for each of up to twelve samples."""
     values = defined(source, target)
@@ -115,7 +115,7 @@ def folded(value: Value, source: CType, target: CType, last: CType) -> bool:
 
 
 @pytest.mark.parametrize("source", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_cast_and_back(device: str, source: CType, every: int) -> None:
     """``(U)(T)x`` for every T and U: the cast in the middle is never lost, whatever stands around it."""
     parts = [cast_and_back(source, target, on_gpu=device == "cuda") for target in TYPES]
@@ -146,7 +146,7 @@ def cast_and_back(source: CType, target: CType, *, on_gpu: bool) -> Part:
 
 
 @pytest.mark.parametrize("source", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_parameters(device: str, source: CType, every: int) -> None:
     """Parameters: the lowest, the highest and 1, cast, initialised, filling a block."""
     check_together(device, [as_parameters(source, target) for target in TYPES], every, size=2)

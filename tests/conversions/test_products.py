@@ -70,7 +70,7 @@ def launch(
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("type_", OUT)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_every_size(type_: str, rows: int, device: str, every: int) -> None:
     for columns, depth in thinned([*itertools.product(SIZES, SIZES)], every, f"{type_} {rows}"):
         a, b = small(type_, rows, depth, seed=1), small(type_, depth, columns, seed=2)
@@ -81,7 +81,7 @@ def test_every_size(type_: str, rows: int, device: str, every: int) -> None:
 
 @pytest.mark.parametrize("rows", FEW)
 @pytest.mark.parametrize("type_", OUT)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_transposed(type_: str, rows: int, device: str, every: int) -> None:
     for columns, depth in thinned([*itertools.product(FEW, FEW)], every, f"{type_} {rows}"):
         a, b = small(type_, depth, rows, seed=3), small(type_, columns, depth, seed=4)
@@ -92,7 +92,7 @@ def test_transposed(type_: str, rows: int, device: str, every: int) -> None:
 
 @pytest.mark.parametrize("rows", FEW)
 @pytest.mark.parametrize("type_", OUT)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_batched(type_: str, rows: int, device: str, every: int) -> None:
     for columns, depth in thinned([*itertools.product(FEW, FEW)], every, f"{type_} {rows}"):
         a, b = small(type_, rows, depth, 2, seed=6), small(type_, depth, columns, 2, seed=7)

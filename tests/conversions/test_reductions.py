@@ -84,7 +84,7 @@ def run(
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_vectors(device: str, kind: CType, size: int) -> None:
     """Of every type, at sizes that are powers of two and not; the type seen by what follows the reduction."""
     values = [ends(kind)[i % len(ends(kind))] for i in range(size)]
@@ -103,7 +103,7 @@ def test_vectors(device: str, kind: CType, size: int) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_axes(device: str, kind: CType) -> None:
     """Rows, columns, both, of 4 x 8 and of 3 x 5; the padding of the second is never seen."""
     for rows, columns in ((4, 8), (3, 5)):

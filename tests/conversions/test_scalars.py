@@ -21,7 +21,7 @@ def some(kind: CType) -> list[Value]:
 
 
 @pytest.mark.parametrize("left", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_block_with_parameter(device: str, left: CType, every: int) -> None:
     """``x op s`` and ``s op x`` for a block x and a parameter s; what C leaves open is computed, not looked at."""
     check_together(device, [block_with_parameter(left, right) for right in TYPES], every, size=SIZE)
@@ -50,7 +50,7 @@ def block_with_parameter(left: CType, right: CType) -> Part:
 
 
 @pytest.mark.parametrize("left", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_parameter_with_parameter(device: str, left: CType, every: int) -> None:
     check_together(device, [parameter_with_parameter(left, right) for right in TYPES], every)
 
@@ -72,7 +72,7 @@ def parameter_with_parameter(left: CType, right: CType) -> Part:
 
 
 @pytest.mark.parametrize("left", TYPES, ids=str)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_loaded_with_loaded(device: str, left: CType, every: int) -> None:
     """Scalars that each program loads: pairs for which every operator is defined."""
     parts = [loaded_with_loaded(left, right) for right in TYPES]

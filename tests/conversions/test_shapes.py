@@ -115,7 +115,7 @@ def title(shape: Shape) -> str:
 @pytest.mark.parametrize(
     ("have", "want"), [pytest.param(*pair, id=f"{title(pair[0])}-{title(pair[1])}") for pair in SHAPES]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_shapes(device: str, have: Shape, want: Shape) -> None:
     """Cast, initialisation and assignment, to every shape that language.md allows, for pairs of types."""
     count = math.prod(want)
@@ -149,7 +149,7 @@ STORES = [pair for pair in SHAPES if pair[1] and fits(*pair)]
 @pytest.mark.parametrize(
     ("have", "want"), [pytest.param(*pair, id=f"{title(pair[0])}-{title(pair[1])}") for pair in STORES]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_stores(device: str, have: Shape, want: Shape) -> None:
     """The value stored is converted to the pointed-to type and broadcast to the pointer's shape."""
     count = math.prod(want)

@@ -66,7 +66,7 @@ def test_the_corrected_text_translates(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", PYTHON)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_the_wrong_call_raises_and_the_right_one_runs(code: str) -> None:
     assert f"[{code}]" in tool.run(EXAMPLES[code]["python_before"])
     assert tool.run(EXAMPLES[code]["python_after"]) == ""

@@ -162,7 +162,7 @@ def compute(name: str, step: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["contraction", "softmax_of_four_types"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_memory_is_the_same(name: str, tmp_path: Path) -> None:
     compute(name, settings(name).get("step", 1), tmp_path)
 
@@ -213,7 +213,7 @@ UNSEEN = [96, 100, 640, 1000, 1024, 1536, 4096]
 @pytest.mark.parametrize(
     "name", [pytest.param("softmax_of_six_flags", marks=pytest.mark.slow), "softmax_backward"]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     defines = {**variants(name)[-1].defines, "TN": size}
     if proof(name).folded.known.refusal(defines) is not None:

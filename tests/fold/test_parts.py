@@ -19,6 +19,7 @@ from pytriton.settings import Settings
 CASES = sorted((Path(__file__).parent.parent / "translate").glob("*/kernel.c"))
 
 
+@pytest.mark.slow
 def test_one_variant_is_its_translation() -> None:
     """Of all golden cases, but for sizes that are padded, which have names in a fold."""
     same = 0

@@ -83,7 +83,7 @@ BLOCKS = (
 @pytest.mark.parametrize("size", [1, 4, 5])
 @pytest.mark.parametrize("word", ["int", "long", "float", "double"])
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_blocks(word: str, size: int) -> None:
     """Blocks, ragged ones and one element, negative numbers and NaN."""
     type_ = {"int": np.int32, "long": np.int64, "float": np.float32, "double": np.float64}[word]

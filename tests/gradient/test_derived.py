@@ -23,7 +23,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_numerical(name: str) -> None:
     """Each program in double; and which inputs are added up by atomics."""
     program = PROGRAMS[name]
@@ -110,7 +110,7 @@ def test_derived_again() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.double, torch.half], ids=["double", "half"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_by_hand(name: str, dtype: torch.dtype) -> None:
     """``source``, ``steps`` and ``scratch`` are enough to run a backward; in double, and with sums of half."""
     program = PROGRAMS[name]

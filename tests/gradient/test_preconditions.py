@@ -146,6 +146,7 @@ def off(program: Program, derive: Callable[..., Any] = pytriton.gradient) -> flo
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.sampled(4)
 def test_numerical(program: Program) -> None:
     assert off(program) < 1e-6
 

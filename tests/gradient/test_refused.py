@@ -379,6 +379,7 @@ def test_states_of_loops_have_a_limit() -> None:
     assert pytriton.gradient(text)(y, x, 20, grid=1, d_outputs={"y": y})["x"].shape == (20,)
 
 
+@pytest.mark.slow
 def test_states_of_loops_beyond_the_limit() -> None:
     """Where all iterations take too much memory, each segment keeps what it begins with, and runs once more."""
     program = PROGRAMS["checkpoints"]

@@ -127,7 +127,7 @@ NAMES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_numerical(name: str) -> None:
     torch.manual_seed(0)
     function, arguments = CASES[name]

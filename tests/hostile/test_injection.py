@@ -147,7 +147,7 @@ PRIVATE_NAMES = "__import__ __builtins__ __class__ __dict__ __name__ __file__ _ 
 
 
 @pytest.mark.parametrize("name", [*PYTHON_NAMES, *PRIVATE_NAMES])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_names_of_python(name: str) -> None:
     texts = [
         kernel(f"int {name} = n; *X = {name};"),

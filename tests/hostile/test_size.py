@@ -80,7 +80,7 @@ def nested(n: int) -> dict[str, str]:
 
 @A_QUARTER_AND_ALL
 @pytest.mark.parametrize("name", nested(1))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_nesting(name: str, part: int) -> None:
     attempt(nested(N // part)[name], most=MAX_NESTED_STEPS * N // part)
 
@@ -147,7 +147,7 @@ def long(n: int) -> dict[str, str]:
 
 @A_QUARTER_AND_ALL
 @pytest.mark.parametrize("name", long(1))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_length(name: str, part: int) -> None:
     attempt(long(LENGTH // part)[name], most=MAX_LENGTH_STEPS * LENGTH // part)
 
@@ -236,7 +236,7 @@ LONGEST = longest()
         for name in LONGEST
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_longest(name: str) -> None:
     """Four times the length is four times the work, so that the longest is within the steps that all may take.
 
@@ -292,7 +292,7 @@ GROWING = {
 
 
 @pytest.mark.parametrize("name", GROWING)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_what_grows(name: str) -> None:
     result = attempt(GROWING[name])
     if isinstance(result, CompileError):
@@ -317,7 +317,7 @@ FAULTY = {
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name == "branches of loads" else []) for name in FAULTY],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_many_mistakes(name: str) -> None:
     refused(FAULTY[name])
 

@@ -21,7 +21,7 @@ def test_unfinished(tail: str) -> None:
 
 
 @pytest.mark.parametrize("cut", range(0, len(TEXTS[DOT]), 7))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_every_prefix(cut: int) -> None:
     attempt(TEXTS[DOT][:cut], GIVEN[DOT])
     attempt(TEXTS[DOT][cut:], GIVEN[DOT])

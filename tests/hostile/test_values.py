@@ -25,6 +25,7 @@ from tests.hostile.attempts import attempt, kernel
     ],
     ids=lambda text: f"{text[:8]}-{len(text)}",
 )
+@pytest.mark.sampled(6)
 def test_literals(literal: str) -> None:
     attempt(kernel(f"*X = {literal};"))
     attempt(kernel(f"int r[{literal}] = 0; *X = r[+];"))

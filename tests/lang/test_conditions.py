@@ -32,7 +32,7 @@ from tests.translate.test_translate import load, runs, text
 COUNT = int(os.environ.get("CONDITION_SOURCES", "3000"))
 SEED = int(os.environ.get("CONDITION_SEED", "0"))
 BATCHES = 30
-FAST = 40  # generated sources without --slow
+FAST = 12  # generated sources without --slow
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -46,7 +46,7 @@ def right(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("case", test_parameters.WITH_DEFINES)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 def test_translations(case: str) -> None:
     """Other defines of each case with the same outcomes, inside the conditions, and just outside."""
     right(of_case(case))
@@ -113,7 +113,7 @@ FEATURES = [
 
 
 @pytest.mark.parametrize(("source", "defines"), FEATURES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_features(source: str, defines: dict[str, Any]) -> None:
     """More values for small sources."""
     right(checked(source, defines, random.Random(1), tries=400, wanted=30))

@@ -109,7 +109,7 @@ def assert_alike(text: str, points: list[dict[str, Any]], **more: Any) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_texts(name: str) -> None:
     assert_alike(TEXTS[name], [{"T": one, "U": other} for one in VALUES for other in VALUES])
 
@@ -130,7 +130,7 @@ def swept(case: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "case", [case for case in CASES if len(swept(case)) > 1], ids=lambda c: c.parent.name
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_cases(case: Path) -> None:
     assert_alike((case.parent / "kernel.c").read_text(), swept(case))
 

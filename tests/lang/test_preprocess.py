@@ -636,7 +636,7 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
         ),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_hostile_texts_are_cheap(text: str, code: str | None) -> None:
     _, report = counted(lambda: findings(text, E=""), most=10_000_000)
     found = report.errors

@@ -436,6 +436,7 @@ class TestCommand:
         assert done.stdout == f"__main__ {wanted} triton pytriton pytriton {program}\n"
         assert done.returncode == 0
 
+    @pytest.mark.slow
     def test_script_elsewhere(self, program: Path) -> None:
         os.rename(program / "old_run", program / "scripts" / "old_run")
         done = run(program, "--legacy", "old_run", "scripts/script.py")
@@ -448,16 +449,19 @@ class TestCommand:
         assert done.stdout.startswith("__main__ ['script.py'] pytriton pytriton pytriton"), done.stderr
 
     @pytest.mark.parametrize("module", ["old_run.bench", "old_run"])
+    @pytest.mark.slow
     def test_module_of_the_package(self, program: Path, module: str) -> None:
         done = run(program, "--legacy", "old_run", "-m", module, "-x", "--legacy")
         assert "pytriton pytriton pytriton" in done.stdout, done.stderr
         assert "'-x', '--legacy'] " in done.stdout
 
+    @pytest.mark.slow
     def test_only_the_script_itself(self, program: Path) -> None:
         (program / "script.py").write_text("import triton, torch\nprint(triton.__name__)\n")
         assert run(program, "--legacy", "__main__", "script.py").stdout == "pytriton\n"
 
     @pytest.mark.parametrize("arguments", [["script.py"], ["-m", "script"]])
+    @pytest.mark.slow
     def test_hidden_in_the_script_itself(self, program: Path, arguments: list[str]) -> None:
         (program / "script.py").write_text(
             "from importlib import import_module as im\nimport old_run, new_beside\n"
@@ -470,6 +474,7 @@ class TestCommand:
         done = run(program, "--legacy", "old_run", "--legacy", "__main__", *arguments)
         assert done.stdout == "pytriton pytriton triton\n", done.stderr
 
+    @pytest.mark.slow
     def test_module_outside(self, program: Path) -> None:
         done = run(program, "--legacy", "old_run", "-m", "script", "5")
         assert "'5'] triton pytriton pytriton" in done.stdout, done.stderr
@@ -494,6 +499,7 @@ class TestCommand:
             (["--legacy", "torch", "script.py"], "--legacy: error: 'torch' needs the real triton"),
         ],
     )
+    @pytest.mark.slow
     def test_wrong_use(self, program: Path, arguments: list[str], message: str) -> None:
         done = run(program, *arguments)
         assert message in done.stderr

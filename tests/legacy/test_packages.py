@@ -76,6 +76,7 @@ def test_sparse_kernels_in_threads(name: str) -> None:
         torch.testing.assert_close(found[index], wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_as_the_docs_run_it() -> None:
     """The command of docs/legacy.md, from the root of a checkout."""
     text = (ROOT / "docs" / "legacy.md").read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ def apply(change: str, launch: Taken) -> tuple[str, dict[str, object]]:
     "change", [pytest.param(change, marks=[] if change == "all" else pytest.mark.slow) for change in ALL]
 )
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_results_do_not_move(program: str, change: str) -> None:
     assert taken(program)
     for launch in taken(program)[: FEW if change == "all" else FEWER]:

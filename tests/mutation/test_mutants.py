@@ -26,6 +26,7 @@ class Sums:
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+@pytest.mark.sampled(4)
 def test_mutant_fits(mutant: Mutant) -> None:
     sound, wrong = ast.parse((ROOT / mutant.path).read_bytes()), ast.parse(mutated(mutant))
     assert ast.dump(sound) != ast.dump(wrong)

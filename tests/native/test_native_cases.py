@@ -47,7 +47,7 @@ def launched(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_computes(case: str) -> None:
     if case in UNSUPPORTED:
         with pytest.raises(UnsupportedError, match="TC460"):

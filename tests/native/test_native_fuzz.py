@@ -20,7 +20,7 @@ from tests.oracle.judges import Case, checked, compare, emitted, evaluated
 from tests.oracle.memory import Undefined
 
 FLAGS = ("-O1", "-Wall", "-Wextra", "-Werror")
-KERNELS = 60
+KERNELS = 20
 SEED = 430_000
 
 pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")

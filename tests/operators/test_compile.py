@@ -133,7 +133,7 @@ class TestValues:
             ),
         ],
     )
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(6)
     def test_static_then_dynamic(self, program: Callable[..., Any], backend: str) -> None:
         """One compilation for the first size, one for all others; a heuristic may ask for more."""
         function, counter = compiled(program, backend)
@@ -153,7 +153,7 @@ class TestValues:
         assert counter.frame_count == 1
 
     @pytest.mark.parametrize("program", PROGRAMS)
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_odd_tensors(self, program: Callable[..., Any]) -> None:
         for x in (torch.empty(0), torch.randn(1), torch.tensor([float("nan"), -0.0])):
             torch.testing.assert_close(
@@ -399,6 +399,7 @@ class TestRefusals:
 
 class TestExport:
     @pytest.mark.parametrize("strict", [False, True])
+    @pytest.mark.sampled(3)
     def test_operators(self, strict: bool) -> None:
         """An exported program keeps the operator, and serves every size."""
         program = torch.export.export(

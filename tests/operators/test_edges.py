@@ -129,6 +129,7 @@ class TestDefinedAgain:
         return pytriton.op("pytriton_edges::again", made, gradient=True)
 
     @pytest.mark.parametrize("way", ["eager", "dispatched", "twice", "compiled"])
+    @pytest.mark.sampled(6)
     def test_older_graph(self, way: str) -> None:
         x = NUMBERS.clone().requires_grad_()
         old = self.define(2.0)

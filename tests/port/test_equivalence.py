@@ -48,6 +48,7 @@ def ported_text(folder: Path, text: str, name: str) -> Any:
     return ported(folder / "new", name, name.upper(), {})
 
 
+@pytest.mark.slow
 def test_programs_that_share_a_lock_but_not_what_it_guards(tmp_path: Path) -> None:
     compare(LOCKED, "accumulate", ported_text(tmp_path, LOCKED, "accumulate"), CASE, 18, GRID)
 

@@ -52,7 +52,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_kind(tmp_path: Path, kind: str) -> None:
     name, text, place = KINDS[kind]
     (tmp_path / "old").mkdir()

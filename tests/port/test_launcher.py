@@ -8,6 +8,8 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from pytriton.__main__ import main
 from pytriton.pipeline import translate_as
 from pytriton.runtime.options.defines import Config
@@ -237,6 +239,7 @@ def test_both_sides_of_the_benchmark_try_the_same_points() -> None:
         assert (plain.traits.grows, plain.traits.packing) == (False, None)
 
 
+@pytest.mark.slow
 def test_points_beyond_the_sweep_are_those_of_pytriton(tmp_path: Path) -> None:
     """Other stages of the best six, then groups of the best three; each point computes the product."""
     tried, chosen, options = json.loads(run(tmp_path, PRODUCT, TUNED).splitlines()[-1])

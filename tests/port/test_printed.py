@@ -89,7 +89,7 @@ REFUSED = {"blocksparse_matmul": "TC705", "cross_entropy": "TC704"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_gradients_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["gradient", str(path)])
     out, said = capsys.readouterr()

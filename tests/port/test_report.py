@@ -84,6 +84,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report
 
 
+@pytest.mark.slow
 def test_everything_is_escaped(page: Path) -> None:
     text = page.read_text()
     assert "<script" not in text

@@ -73,6 +73,7 @@ def test_what_is_no_python_program(program: str) -> None:
         _command(program)
 
 
+@pytest.mark.slow
 def test_code_of_a_command(package: Path) -> None:
     code = "import os, torch, doubling; doubling.twice(torch.ones(4), int(os.environ['SIZE']))"
     (seen,) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
@@ -100,6 +101,7 @@ def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.Captur
     assert "differ" not in line
 
 
+@pytest.mark.slow
 def test_sources_that_only_a_run_shows(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Their define sets are those of the run, and of -D."""
     code = KERNEL.replace("void twice(", "void {name}(").replace(
@@ -119,6 +121,7 @@ def test_sources_that_only_a_run_shows(package: Path, capfd: pytest.CaptureFixtu
     assert any("the text is put together at run time" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_what_is_worked_on(package: Path) -> None:
     """On stderr; the lines of the result stand alone on stdout."""
     pytest.importorskip("tqdm")

@@ -52,7 +52,7 @@ def test_forward(device: str, heads: int, m: int, n: int, d: int, dtype: torch.d
 
 @BY_TYPE
 @BY_SIZE
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_causal(device: str, heads: int, m: int, n: int, d: int, dtype: torch.dtype) -> None:
     check(heads, n, n, d, dtype, device, causal=True)
 

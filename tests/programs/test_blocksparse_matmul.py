@@ -137,7 +137,7 @@ def test_hundreds_of_programs_on_each_lock(mode: str, dtype: torch.dtype) -> Non
 
 @BY_MODE
 @BY_TRANSPOSITION
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_gradients(mode: str, at: bool, bt: bool, device: str) -> None:
     """Exact as well: the gradients are products of whole numbers."""
     layout = layout_of(2, 3, 4)

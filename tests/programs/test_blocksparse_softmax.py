@@ -91,6 +91,7 @@ def test_masks(given: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize(("given", "columns"), [("k", 2), ("a", 3), ("ka", 5)])
+@pytest.mark.sampled(3)
 def test_masks_that_multiply(given: str, columns: int) -> None:
     check("cpu", torch.float32, (2, 2, columns), 16, given, mode="mul")
 
@@ -108,6 +109,7 @@ def test_gpu(columns: int, block: int, given: str, mode: str, dtype: torch.dtype
     check("cuda", dtype, (5, 20, columns), block, given, mode)
 
 
+@pytest.mark.sampled(3)
 def test_in_place(device: str) -> None:
     """The texts make no promise about aliasing: Y may be X, DX may be DY."""
     layout = layout_of(2, 3, 3)

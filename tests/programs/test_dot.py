@@ -43,7 +43,7 @@ def check_exact(
 
 
 @pytest.mark.parametrize("tile", range(len(POINTS)), ids=["x".join(map(str, p)) for p in POINTS])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_every_tile(tile: int, dtype: torch.dtype) -> None:
     """Two programs, four steps; each tile meets one transposition, and all four are met often."""
     tm, tn, tk = POINTS[tile]

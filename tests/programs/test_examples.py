@@ -27,7 +27,7 @@ MAIN = [
 
 
 @pytest.mark.parametrize("path", MAIN)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_main(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """As a script; every number that it calls an error, or prints in a table of them, is small."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -87,7 +87,7 @@ def test_compiles(module: str, name: str, defines: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("module", "defines"), PRODUCTS, ids=[f"{m}-{d.get('NAME', '')}" for m, d in PRODUCTS]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_products_use_tensor_cores(module: str, defines: dict[str, Any]) -> None:
     """And their loops are pipelined: operands come by asynchronous copies of 16 bytes."""
     example = import_module(module)

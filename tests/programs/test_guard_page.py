@@ -29,5 +29,6 @@ def test_nothing_past_the_operands_is_read() -> None:
     assert done.stdout == "00 right\n01 right\n10 right\n11 right\n"
 
 
+@pytest.mark.slow
 def test_the_wall_stands() -> None:
     assert run("touch").returncode == -signal.SIGSEGV

@@ -20,7 +20,7 @@ def check(shape: tuple[int, ...], dims: tuple[int, ...], dtype: torch.dtype, dev
 
 
 @BY_ORDER
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_every_order(dims: tuple[int, ...]) -> None:
     """Two or more blocks along some axes, ragged ends along all."""
     check((3, 5, 9, 35), dims, TYPES[sum(dims[:2]) % len(TYPES)], "cpu")

@@ -31,7 +31,7 @@ def check_exact(
 
 
 @on_each("size slices", list(product(SMALL, (1, 2, 5))), list(product(REAL, (1, 4, 7))))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_exact(size: tuple[int, int, int], slices: int, dtype: torch.dtype, device: str) -> None:
     check_exact(*size, dtype, device, tiles(16, slices) if device == "cpu" else tiles(64, slices, 32))
 

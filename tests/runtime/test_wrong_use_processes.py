@@ -237,6 +237,7 @@ time.sleep(0.1)
 """
 
 
+@pytest.mark.slow
 def test_while_the_interpreter_shuts_down(tmp_path: Path) -> None:
     """In atexit, in ``__del__``, and beside a daemon thread that never stops: it ends, and in time."""
     done = run(SHUTDOWN % (ADD, ADD), tmp_path)

@@ -95,6 +95,7 @@ def test_sizes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(96, 48, 24), (3, 5, 7), (48, 3, 96)], ids=str)
+@pytest.mark.sampled(3)
 def test_a_matrix_product_of_odd_tiles(sizes: tuple[int, int, int]) -> None:
     text = """
     void dot(half* A, half* B, float* C, int M, int N, int K) {

@@ -96,7 +96,7 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
         for at, case in enumerate(WITH_DEFINES)
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_other_values(case: str) -> None:
     data, made = load(case), printed(case)
     run = data["run"][0] if isinstance(data["run"], list) else data["run"]

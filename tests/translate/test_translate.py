@@ -125,6 +125,7 @@ def test_text(case: str, update_golden: bool) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(4)
 def test_warnings(case: str) -> None:
     codes = [warning.code for warning in translated(case).warnings]
     assert codes == load(case).get("warnings", [])
@@ -137,7 +138,7 @@ def test_formatted() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_compiles(case: str, compile_targets: tuple[str, ...]) -> None:
     data = load(case)
     kernel = kernel_of(case)
@@ -170,6 +171,7 @@ def namespace() -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.sampled(3)
 def test_computes(case: str, device: str) -> None:
     data = load(case)
     if f"{device} {TRITON}" in data.get("not_on", ()):
@@ -179,7 +181,7 @@ def test_computes(case: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_ones_are_constants(case: str) -> None:
     """The same where the caller is ``@triton.jit``, which makes a constant of an int that is 1."""
     data, translation = load(case), translated(case)

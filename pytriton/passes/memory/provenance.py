@@ -46,12 +46,12 @@ class Provenance:
         """Every access in program order, with the roots of its pointer at that place."""
         return list(_accesses(self._body, _parameters(self._parameters)))
 
-    @property
+    @cached_property
     def reads(self) -> tuple[str, ...]:
         """The parameters through which memory is read."""
         return self._named(roots for access, roots in self.accesses if not isinstance(access, typed.Store))
 
-    @property
+    @cached_property
     def writes(self) -> tuple[str, ...]:
         """The parameters through which memory is written."""
         return self._named(roots for access, roots in self.accesses if not isinstance(access, typed.Load))

@@ -79,7 +79,7 @@ def test_the_watch_watches() -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("n", [-5, 0, 8, 13, 32])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_computes(name: str, n: int) -> None:
     shape = SHAPES[name]
     if not shape.masked:

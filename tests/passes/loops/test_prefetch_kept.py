@@ -129,7 +129,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_long_texts_are_bounded_work(name: str) -> None:
     source = KERNEL.format(noalias="", before=LONG[name], loop="", body="", after="")
     counted(lambda: pytriton.translate(source), most=22_500_000)
@@ -187,7 +187,7 @@ def copies(before: str, body: str) -> int:
 
 
 @pytest.mark.parametrize("name", PIPELINED)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_is_pipelined(name: str) -> None:
     assert copies(*PIPELINED[name]) > 0
 

@@ -88,7 +88,7 @@ def test_two_iterations_on_the_diagonal_are_kept() -> None:
 @pytest.mark.parametrize("tiles", [(16, 16), (16, 32), (32, 16), (16, 64)])
 @pytest.mark.parametrize("name", [*APART, *KEPT])
 @pytest.mark.parametrize(("m", "n"), SIZES)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 def test_computes(name: str, tiles: tuple[int, int], m: int, n: int) -> None:
     """The same as of the text without the pass: as the oracle has it, all terms under the mask."""
     source, (tm, tn) = {**APART, **KEPT}[name], tiles

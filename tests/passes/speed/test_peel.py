@@ -160,7 +160,7 @@ USED = {
 
 @pytest.mark.parametrize("name", USED)
 @pytest.mark.parametrize("k", [-5, 0, 1, 15, 16, 17, 32, 53, 96])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_computes(name: str, k: int) -> None:
     """The same numbers as of the text, and no load beyond K."""
     source = {**SPLIT, **WHOLE, **KEPT}[name]

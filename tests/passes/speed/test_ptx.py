@@ -114,7 +114,7 @@ class TestDot:
     """Half product of the benchmarks: everything wide, everything ahead, nothing spilt."""
 
     @pytest.mark.parametrize("swizzle", [0, 8])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_as_by_hand(self, swizzle: int, tmp_path: Path) -> None:
         ptx, code = compiled("dot", defines_of("dot"), 8, 3, swizzle=swizzle)
         assert count(r"wgmma\.mma_async", ptx) == 4
@@ -152,7 +152,7 @@ class TestDot:
     @pytest.mark.parametrize("swizzle", [pytest.param(0, marks=pytest.mark.slow), 8])
     @pytest.mark.parametrize(("columns", "warps", "products"), [(128, 4, 8), (256, 8, 4)])
     @pytest.mark.parametrize("at", [pytest.param(0, marks=pytest.mark.slow), 1])
-    @pytest.mark.sampled(4)
+    @pytest.mark.sampled(12)
     def test_tiles_by_descriptors(
         self, at: int, columns: int, warps: int, products: int, swizzle: int, tmp_path: Path
     ) -> None:
@@ -167,7 +167,7 @@ class TestDot:
         assert stack(code, tmp_path) == 0
 
     @pytest.mark.parametrize(("tiles", "warps", "copies"), [((128, 256, 64), 8, 36), ((128, 128, 32), 4, 24)])
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(6)
     def test_ragged_rows_by_copies(self, tiles: tuple[int, int, int], warps: int, copies: int) -> None:
         """Sizes and strides that nothing divides: 16 bytes at a time from copies, 2 bytes without."""
         defines = {"TYPE": "half", "GROUP": 8, **dict(zip(("TM", "TN", "TK"), tiles, strict=True))}
@@ -181,13 +181,14 @@ class TestDot:
         assert count(r"ld\.global\.b16", plain) >= 128
 
     @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942"])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_descriptors_compile_everywhere(self, target: str) -> None:
         """Where they are not offered, too: a user may name them."""
         config = Config({**defines_of("dot", TN=128), **self.form(0, 1)}, 4, 2, descriptors=True)
         found = _compiled("dot", config, None, True, target=target)
         assert ("tensormap" in found.asm.get("ptx", "")) == (target in ("cuda:90", "cuda:100"))
 
+    @pytest.mark.sampled(3)
     def test_promises_are_worth_it(self) -> None:
         """Strides that are multiples of 8 by ``__multipleof(8)`` alone; without it each load is of 2 bytes."""
         config = Config(defines_of("dot"), 8, 3)
@@ -203,6 +204,7 @@ class TestDot:
         assert count(r"add\.\S*f32", ptx) == 0
         assert count(r"(?:mul|mad)\.lo\.[su]64", ptx) == 0
 
+    @pytest.mark.slow
     def test_six_products_for_one(self, tmp_path: Path) -> None:
         """``bf16x6``: float operands split for the tensor cores, which IEEE float does not use."""
         defines = defines_of("dot", TYPE="float", TM=128, TN=64, TK=32)
@@ -229,7 +231,7 @@ class TestAttention:
         assert count(r"selp\.f32", iteration) <= 4  # of the largest score of a row, not of each score
 
     @pytest.mark.parametrize(("d", "tile", "warps"), [(64, 64, 4), (128, 64, 4), (128, 128, 8)])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_causal(self, d: int, tile: int, warps: int, tmp_path: Path) -> None:
         """The same under a causal mask, which only the last iteration asks."""
         defines = {**ATTENTION, "D": d, "TM": tile, "TN": tile, "CAUSAL": 1}
@@ -241,7 +243,7 @@ class TestAttention:
         assert count(r"selp\.f32", ptx) >= tile * tile // (32 * warps)
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
         """Of rows, a predicate for each load of queries: 4 or 8 in a thread that has 7 (speed/rematerialise.py)."""
         ptx, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
@@ -254,7 +256,7 @@ class TestFastMath:
     """``fast_math=True``, lever by lever, beside the exact code (speed/fast_math.py)."""
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_scores(self, d: int, warps: int, tmp_path: Path) -> None:
         """For each score one multiply-add is left; two multiplications are gone."""
         exact, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)

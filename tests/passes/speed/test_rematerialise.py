@@ -81,7 +81,7 @@ def test_other_loops_stay(part: str, instead: str) -> None:
 
 @pytest.mark.parametrize("sign", OPERATORS)
 @pytest.mark.parametrize(("word", "bits"), [("int", 32), ("long", 64)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_computes(sign: str, word: str, bits: int) -> None:
     """At both ends of the integers, where differences and the rows themselves wrap around."""
     kernel = pytriton.kernel(TEXT.replace("CONDITION", f"r {sign} m").replace("INT", word))

@@ -77,6 +77,7 @@ def test_a_product_stays_pipelined() -> None:
     assert translated(PRODUCT, part="executor").text == pytriton.translate(PRODUCT).text
 
 
+@pytest.mark.slow
 def test_the_examples_compile() -> None:
     folder = Path(__file__).parents[3] / "examples"
     sys.path.insert(0, str(folder))

@@ -170,6 +170,7 @@ def usual(launches: tuple[Recorded, ...]) -> list[Recorded]:
     return [one for one in launches if not any(isinstance(x, int) and x > 1 << 40 for x in one.arguments)]
 
 
+@pytest.mark.slow
 def test_a_sample() -> None:
     mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
     outcomes = [outcome(mutant) for mutant in mutants[::EVERY]]

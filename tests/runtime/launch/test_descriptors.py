@@ -189,7 +189,7 @@ class TestLaunch:
             *(((3, 2), 64, FEW - 16, True), ((3, 2), 64, FEW - 15, False), ((3, 2), 64, -5, True)),
         ],
     )
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_the_fast_path_asks_the_same(
         self, gpu: StandIn, memory: Allocator, grid: tuple[int, int], lda: int, k: int, suits: bool
     ) -> None:

@@ -90,7 +90,7 @@ def least(translation: Translation, config: Config) -> int:
         ("rows", "char", (64, 64, 64), 4),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_never_more_than_the_compiler_takes(
     layout: str, type_: str, tiles: tuple[int, int, int], stages: int | None
 ) -> None:

@@ -66,7 +66,7 @@ class TestNumbers:
     @pytest.mark.parametrize("type_", TYPES)
     @pytest.mark.parametrize(("m", "n", "k"), [(33, 17, 23), (31, 16, 16), (1, 1, 1), (64, 47, 129)])
     @pytest.mark.parametrize("changes", [(), UP, TRANSPOSED_B])
-    @pytest.mark.sampled(3)
+    @pytest.mark.sampled(9)
     def test_of_a_product(
         self, changes: tuple[tuple[str, str], ...], m: int, n: int, k: int, type_: str
     ) -> None:

@@ -56,6 +56,7 @@ def run(program: str, ranks: int, directory: Path, **more: str) -> list[dict[str
     return found
 
 
+@pytest.mark.slow
 def test_agreement_and_recorded_times_that_differ(tmp_path: Path) -> None:
     """The first choice counts; another sweep is another question. Then as below."""
     reports = run("by_store from_records", 2, tmp_path)
