@@ -7,5 +7,6 @@ elements.py     one element of a block expression
 blocks.py       temporaries: reductions, products, values that are used several times
 inline.py       blocks that are computed where they are used, such as pointers and ranges
 actions.py      statements
+waits.py        loops in which a program may wait for another one
 c_module.py     the module, by templates/native.c.j2
 """

@@ -159,7 +159,7 @@ class Actions:
 
     def _store(self, statement: typed.Store) -> None:
         value, mask, pointer = self._operands(statement)
-        self.blocks.transfers.store(pointer, value, mask)
+        self.blocks.transfers.store(pointer, value, mask, statement.site)
 
     def _operands(self, statement: typed.Store) -> tuple[Expr, Expr | None, Expr]:
         """The value, the mask and the pointer of a store, none of which reads memory that it may change."""

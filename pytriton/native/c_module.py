@@ -17,15 +17,17 @@ from pytriton.emit.templates import render
 from pytriton.errors import Diagnostic, Report
 from pytriton.frozen import record
 from pytriton.lang.tree.typed import KernelDef
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import ElementType, PointerType, ScalarType
 from pytriton.native import scalars
 from pytriton.native.actions import Actions, comment, outlived
 from pytriton.native.elements import Elements
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
+from pytriton.native.waits import may_wait
 from pytriton.native.writer import Writer
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.check.sites import Site, numbered
 from pytriton.pipeline import checked_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -43,6 +45,9 @@ class NativeModule:
     parameters: tuple[ScalarType | PointerType, ...]
     stack_bytes: int
     buffers: tuple[int, ...] = ()
+    sites: tuple[Site, ...] = ()
+    elements: tuple[ElementType | None, ...] = ()  # what each of the sites accesses
+    waits: bool = False  # whether a program may wait for another one
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -54,15 +59,18 @@ def to_c(
 ) -> NativeModule:
     """One kernel of a source in C; raises CompileError, TC460 for what has no C yet."""
     report = Report()
-    kernel = checked_kernel(source, defines, settings, name, report)
-    module = printed_c(meaning(kernel, Context(settings, report)), report)
+    kernel = meaning(checked_kernel(source, defines, settings, name, report), Context(settings, report))
+    sites: tuple[Site, ...] = ()
+    if settings.checked:
+        kernel, sites = numbered(kernel)
+    module = printed_c(kernel, report, sites)
     report.check()
     return module
 
 
-def printed_c(kernel: KernelDef, report: Report) -> NativeModule:
-    """The module of a kernel."""
-    names = Identifiers(_reserved())
+def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -> NativeModule:
+    """The module of a kernel; with ``sites``, of one whose accesses are numbered, which are then checked."""
+    names = Identifiers(_reserved(checked=bool(sites)))
     elements = Elements(names, inlined(kernel), report)
     entry = f"{re.sub('[^A-Za-z0-9_]', '_', kernel.name)}_programs"
     fields = [names[symbol] for symbol in kernel.parameters]
@@ -91,9 +99,20 @@ def printed_c(kernel: KernelDef, report: Report) -> NativeModule:
         program=f"{entry.removesuffix('s')}",
         arguments=arguments,
         body=writer.lines,
+        checked=bool(sites),
     )
     buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
-    return NativeModule(text, entry, types, writer.bytes, buffers, tuple(report.warnings))
+    return NativeModule(
+        text=text,
+        entry=entry,
+        parameters=types,
+        stack_bytes=writer.bytes,
+        buffers=buffers,
+        sites=sites,
+        elements=tuple(elements.sites.get(number) for number in range(len(sites))),
+        waits=may_wait(kernel.body),
+        warnings=tuple(report.warnings),
+    )
 
 
 def _parameter_type(type_: object) -> ScalarType | PointerType:
@@ -102,7 +121,10 @@ def _parameter_type(type_: object) -> ScalarType | PointerType:
 
 
 @cache
-def _reserved() -> frozenset[str]:
+def _reserved(*, checked: bool) -> frozenset[str]:
     """The functions and types of the template, which a variable of that name would hide."""
-    text = render(TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=())
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | {"half", "bfloat16", "arguments", "grid", "all"}
+    text = render(
+        TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=(), checked=checked
+    )
+    others = {"half", "bfloat16", "arguments", "grid", "all"} | ({"checks"} if checked else set())
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | others

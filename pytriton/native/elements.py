@@ -15,7 +15,7 @@ from pytriton.errors import Report
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import Expr, Symbol
-from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import INT, LONG, ElementType, PointerType, ScalarType, element_of, shape_of
 from pytriton.native import scalars
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import Inline
@@ -32,6 +32,7 @@ class Elements:
         self.inline = inline
         self.report = report
         self.used: set[Symbol] = set()
+        self.sites: dict[int, ElementType] = {}  # of checked code: the type of the elements of each access
 
     def element(self, expr: Expr, indices: Indices = ()) -> Text:
         """The element of an expression at these indices of its own shape."""
@@ -50,6 +51,21 @@ class Elements:
         self.used.add(symbol)
         name = self.names[symbol]
         return f"{name}[{flat(shape_of(symbol.type), indices)}]" if shape_of(symbol.type) else name
+
+    def reached(
+        self, site: int | None, pointer: Expr, text: str, indices: Indices, how: str = "reached"
+    ) -> str:
+        """An address that may be used: of checked code one that is inside."""
+        if site is None:
+            return text
+        return f"{how}(checks, {self.site(site, pointer)}, {text}, {flat(shape_of(pointer.type), indices)})"
+
+    def site(self, site: int, pointer: Expr) -> int:
+        """The number of an access, once its type is known."""
+        pointed = element_of(pointer.type)
+        assert isinstance(pointed, PointerType)
+        self.sites[site] = pointed.element
+        return site
 
     def refuse(self, what: str, expr: Expr) -> Text:
         """An error: this cannot be printed."""
@@ -203,7 +219,8 @@ def _reshape(elements: Elements, expr: typed.Reshape, indices: Indices) -> Text:
 def _load(elements: Elements, expr: typed.Load, indices: Indices) -> Text:
     element = element_of(expr.type)
     word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
-    value = Text(f"load_{word}({elements.text(expr.pointer, indices)})")
+    address = elements.reached(expr.site, expr.pointer, elements.text(expr.pointer, indices), indices)
+    value = Text(f"load_{word}({address})")
     if isinstance(element, PointerType):
         value = scalars.cast(value, LONG, element)
     if expr.mask is None:
@@ -224,7 +241,10 @@ def _atomic(elements: Elements, expr: typed.Atomic, indices: Indices) -> Text:
     assert isinstance(pointed, PointerType)
     if isinstance(element, PointerType):
         return elements.refuse("an atomic on pointers", expr)
-    operands = [elements.element(expr.pointer, indices)]
+    address = elements.element(expr.pointer, indices)
+    if expr.site is not None:
+        address = Text(elements.reached(expr.site, expr.pointer, address.text, indices, "changed"))
+    operands = [address]
     if expr.compare is not None:
         operands.append(elements.operand(expr.compare, indices))
     operands.append(elements.operand(expr.value, indices))

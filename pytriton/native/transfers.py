@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pytriton.frozen import record
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, element_of, shape_of
 from pytriton.lang.tree.walk import children
 from pytriton.native import scalars
-from pytriton.native.elements import Elements, broadcast
+from pytriton.native.elements import Elements, broadcast, flat
 from pytriton.native.scalars import ADD, ATOM, COMPARE, Text
 from pytriton.native.writer import Writer
 
@@ -91,6 +92,27 @@ def whole(mask: Expr, indices: Indices, last: int, elements: Elements) -> str | 
     return None
 
 
+@record
+class Access:
+    """A load or a store of a block, and how one element is printed.
+
+    ``step`` gets the address of the element, its indices, whether the mask decides, and whether it is checked.
+    """
+
+    pointer: Expr
+    mask: Expr | None
+    site: int | None
+    base: str  # what the address of a row is called
+    stores: bool
+    step: Callable[[str, Indices, bool, bool], str]
+
+
+def _head(row: Indices, last: int) -> str:
+    """The loop over the elements of a row."""
+    index = row[-1]
+    return f"for (int {index} = 0; {index} <= {last}; {index}++)"
+
+
 class Transfers:
     """The accesses of one kernel."""
 
@@ -103,7 +125,9 @@ class Transfers:
         element = element_of(expr.type)
         word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
 
-        def step(address: str, indices: Indices, masked: bool) -> str:
+        def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
+            if checked:
+                address = self.elements.reached(expr.site, expr.pointer, address, indices)
             value = Text(f"load_{word}({address})")
             if isinstance(element, PointerType):
                 value = scalars.cast(value, LONG, element)
@@ -116,63 +140,94 @@ class Transfers:
                 value = scalars.select(self.elements.operand(expr.mask, indices), value, other)
             return f"{self.elements.place(symbol, indices)} = {value.text};"
 
-        self._rows(expr.pointer, expr.mask, "from", step)
+        self._rows(Access(expr.pointer, expr.mask, expr.site, "from", False, step))
 
-    def store(self, pointer: Expr, value: Expr, mask: Expr | None) -> None:
+    def store(self, pointer: Expr, value: Expr, mask: Expr | None, site: int | None = None) -> None:
         """Store a block."""
         pointed = element_of(pointer.type)
         assert isinstance(pointed, PointerType)
         element = pointed.element
+        word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
 
-        def step(address: str, indices: Indices, masked: bool) -> str:
+        def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
             stored = self.elements.operand(value, indices)
-            if isinstance(element, PointerType):
-                text = f"store_int64({address}, (int64_t)(intptr_t){stored.at(ATOM)});"
-            else:
-                text = f"store_{scalars.tag(element)}({address}, {stored.text});"
+            shown = (
+                f"(int64_t)(intptr_t){stored.at(ATOM)}" if isinstance(element, PointerType) else stored.text
+            )
+            text = f"store_{word}({address}, {shown});"
+            if checked and site is not None:
+                place = flat(shape_of(pointer.type), indices)
+                number = self.elements.site(site, pointer)
+                text = f"put_{word}(checks, {number}, {address}, {shown}, {place});"
             if masked and mask is not None:
                 text = f"if ({self.elements.operand(mask, indices).text}) {text}"
             return text
 
-        self._rows(pointer, mask, "to", step)
+        self._rows(Access(pointer, mask, site, "to", True, step))
 
-    def _rows(
-        self, pointer: Expr, mask: Expr | None, name: str, step: Callable[[str, Indices, bool], str]
-    ) -> None:
+    def _seen(self, access: Access, address: str) -> str:
+        """What records the address of a store."""
+        if access.site is None or not access.stores:
+            return ""
+        return f"row_seen(checks, {access.site}, {address});"
+
+    def _rows(self, access: Access) -> None:
+        pointer = access.pointer
         shape = shape_of(pointer.type)
         writer, elements = self.writer, self.elements
         last = int(shape[-1]) - 1 if shape else 0
         if last < 1 or stride(pointer, elements) != 1:
             with writer.loops(shape) as indices:
-                writer.line(step(elements.text(pointer, indices), indices, True))
+                writer.line(self._element(access, elements.text(pointer, indices), indices))
                 if last > 0:
                     writer.line("scalar_loop();")
             return
         axis = len(shape) - 1
         with writer.loops(shape, range(axis)) as outer:
             outer = outer[:-1]
-            base = elements.names.fresh(name)
+            base = elements.names.fresh(access.base)
             row = [*outer, f"i{axis}"]
-            head = f"for (int i{axis} = 0; i{axis} <= {last}; i{axis}++)"
-            copied = step(f"{base} + i{axis}", row, False)
             with writer.block(""):
                 declared = scalars.declared(element_of(pointer.type), base)
                 writer.line(f"{declared} = {elements.text(pointer, [*outer, '0'])};")
                 end = elements.element(pointer, [*outer, str(last)]).at(ADD)
-                with writer.block(f"if ({end} == {base} + {last})", "} else {"):
-                    if mask is None:
-                        writer.line(f"{head} {copied}")
-                    else:
-                        held = elements.operand(mask, row)
-                        known = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
-                        if known is None:
-                            writer.line("int all = 1;")
-                            writer.line(f"{head} all &= {held.at(ADD)};")
-                        else:
-                            writer.line(f"const int all = {known};")
-                        writer.line(f"if (all) {head} {copied}")
-                        writer.line(f"else {head} {{ {step(f'{base} + i{axis}', row, True)} }}")
+                test = f"{end} == {base} + {last}"
+                if access.site is not None:
+                    number = elements.site(access.site, pointer)
+                    test += f" && row_reached(checks, {number}, {base}, {base} + {last})"
+                with writer.block(f"if ({test})", "} else {"):
+                    self._row(access, base, row, last)
                 writer.depth += 1
-                writer.line(f"{head} {{ {step(elements.text(pointer, row), row, True)} scalar_loop(); }}")
+                element = self._element(access, elements.text(pointer, row), row)
+                writer.line(f"{_head(row, last)} {{ {element} scalar_loop(); }}")
                 writer.depth -= 1
                 writer.line("}")
+
+    def _element(self, access: Access, address: str, indices: Indices) -> str:
+        return f"{self._seen(access, address)} {access.step(address, indices, True, True)}".lstrip()
+
+    def _row(self, access: Access, base: str, row: Indices, last: int) -> None:
+        """The elements of a row that is one piece of memory."""
+        writer, elements, mask = self.writer, self.elements, access.mask
+        index, head = row[-1], _head(row, last)
+        copied = f"{head} {access.step(f'{base} + {index}', row, False, False)}"
+        checked = f"{head} {{ {access.step(f'{base} + {index}', row, True, access.stores)} }}"
+        seen = self._seen(access, f"{base} + {last}")
+        if seen:
+            writer.line(seen)
+        claimed = f"row_claimed(checks, {access.site}, {base}, {last + 1})" if seen else ""
+        if mask is None:
+            if claimed:
+                writer.line(f"if ({claimed}) {copied}")
+                writer.line(f"else {checked}")
+            else:
+                writer.line(copied)
+            return
+        known = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
+        if known is None:
+            writer.line("int all = 1;")
+            writer.line(f"{head} all &= {elements.operand(mask, row).at(ADD)};")
+        else:
+            writer.line(f"const int all = {known};")
+        writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {copied}")
+        writer.line(f"else {checked}")

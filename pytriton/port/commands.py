@@ -113,6 +113,7 @@ def about(version: str) -> str:
     rows |= {library: _version(library) for library in _LIBRARIES}
     if "not installed" not in (rows["torch"], rows["triton"]):
         rows |= importlib.import_module("pytriton.runtime.compile.compiler").rows()
+        rows["CPU tensors"] = importlib.import_module("pytriton.runtime.native.native_kernel").runner()
     rows["compilers"] = ", ".join(name for name in _COMPILERS if shutil.which(name)) or "none"
     rows["executable"] = sys.executable
     width = max(map(len, rows))

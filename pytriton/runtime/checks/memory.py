@@ -35,9 +35,9 @@ class Pages:
     """The mapped pages of this process, as they were when it was made."""
 
     def __init__(self, *, writable: bool) -> None:
-        ranges = merged(_mapped("w" if writable else "r"))
-        self._lows = [low for low, _ in ranges]
-        self._ends = [end for _, end in ranges]
+        self.ranges = merged(_mapped("w" if writable else "r"))
+        self._lows = [low for low, _ in self.ranges]
+        self._ends = [end for _, end in self.ranges]
 
     def around(self, address: int) -> Range | None:
         """The mapped range in which an address lies."""

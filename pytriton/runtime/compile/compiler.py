@@ -169,6 +169,6 @@ def rows() -> dict[str, str]:
     """The devices that kernels run on, and where what is compiled and measured is kept."""
     names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
     return {
-        "device": ", ".join(names) or "no GPU: CPU tensors run on Triton's interpreter",
+        "device": ", ".join(names) or "no GPU",
         "cache": str(directory()),
     }

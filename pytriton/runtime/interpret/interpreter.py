@@ -155,10 +155,15 @@ class Interpreted:
         values: Sequence[Any],
         accesses: CheckedAccesses | None = None,
         order: patches.Patches | None = None,
+        *,
+        why: str = "",
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
-        ``order``: ``in_order`` or ``only``."""
-        warn_once(_NOTICE)
+        ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, where the user asked for C;
+        each is told once."""
+        warn_once(
+            f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE, _NOTICE + why.partition("\n")[0]
+        )
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)

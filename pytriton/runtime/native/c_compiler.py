@@ -51,7 +51,10 @@ def find() -> CCompiler | None:
     for variable in COMPILER_VARIABLES:
         named = os.environ.get(variable)
         if named:
-            return _started(tuple(shlex.split(named)))
+            try:
+                return _started(tuple(shlex.split(named)))
+            except ValueError:  # a quote without its end
+                return None
     found = (_started((path,)) for path in map(shutil.which, COMPILERS) if path)
     return next((compiler for compiler in found if compiler), None)
 
@@ -112,4 +115,4 @@ def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes |
                 return NoLibrary(f"{shlex.join(compiler.command)} failed:\n{run.stderr[:4000]}")
             return target.read_bytes()
     except (OSError, subprocess.SubprocessError) as error:
-        return NoLibrary(f"{shlex.join(compiler.command)} failed: {error}")
+        return NoLibrary(f"{shlex.join(compiler.command)} failed:\n{error}")

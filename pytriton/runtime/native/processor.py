@@ -20,9 +20,11 @@ from pytriton.lang.tree.types import BFLOAT16, BOOL, HALF, PointerType, ScalarTy
 from pytriton.native.c_module import NativeModule
 from pytriton.runtime.interpret.patches import bits_of
 from pytriton.runtime.native.c_compiler import NoLibrary, build
+from pytriton.runtime.native.checks import NativeChecks
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
 MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
+MIN_PROGRAMS: Final = 4  # of a thread
 _SPARE_STACK: Final = 1 << 20
 _CHUNKS_A_THREAD: Final = 8
 
@@ -37,42 +39,45 @@ class Native:
     """One kernel, ready to run on CPU memory."""
 
     def __init__(self, module: NativeModule, library: ctypes.CDLL) -> None:
-        self._module = module
+        self.module = module
         self._entry = library[module.entry]
         self._entry.restype = None
-        self._entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        checks = [ctypes.c_void_p] if module.sites else []
+        self._entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
         fields = [(f"v{place}", _field(type_)) for place, type_ in enumerate(module.parameters)]
         self._arguments = type(
             "_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]}
         )
 
-    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
-        """Run all programs of the grid."""
-        types = self._module.parameters
+    def run(
+        self, grid: tuple[int, int, int], values: Sequence[Any], checks: NativeChecks | None = None
+    ) -> None:
+        """Run all programs of the grid. ``checks``: of checked code."""
+        types = self.module.parameters
         packed = [_packed(type_, value) for type_, value in zip(types, values, strict=True)]
         arguments = self._arguments(*packed)
         counts = (ctypes.c_int32 * 3)(*grid)
         total = grid[0] * grid[1] * grid[2]
-        threads = min(thread_count(), total)
-        small = self._module.stack_bytes <= MAX_OWN_STACK
+        threads = min(thread_count(), -(-total // MIN_PROGRAMS))
+        small = self.module.stack_bytes <= MAX_OWN_STACK
         size = max(1, -(-total // (threads * _CHUNKS_A_THREAD)))
         starts = iter(range(0, total, size))
         lock = threading.Lock()
 
         def work() -> None:
+            more = [] if checks is None else [checks.thread()]
             while True:
                 with lock:
                     start = next(starts, None)
                 if start is None:
                     return
-                self._entry(
-                    ctypes.addressof(arguments), ctypes.addressof(counts), start, min(start + size, total)
-                )
+                end = min(start + size, total)
+                self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), start, end, *more)
 
         if threads <= 1 and small:
             work()
             return
-        helpers = list(_threads(work, threads - 1 if small else max(1, threads), self._module.stack_bytes))
+        helpers = list(_threads(work, threads - 1 if small else max(1, threads), self.module.stack_bytes))
         if small:
             work()
         for helper in helpers:

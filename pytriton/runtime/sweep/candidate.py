@@ -1,9 +1,9 @@
 """One config of a sweep: translated once, loaded once, compiled once a device and specialization.
 
 Input: a text and a config; then launches, all decided: device, grid, values and their specialization (a kind for
-each parameter, ``launch/arguments.py``). Output: those launches, on a GPU or by the interpreter. Invariants: of
-threads that want the same code one compiles and the others wait, but not those whose code is there; a forked child
-forgets what its parent loaded.
+each parameter, ``launch/arguments.py``). Output: those launches, on a GPU, in C, or by the interpreter.
+Invariants: of threads that want the same code one compiles and the others wait, but not those whose code is there;
+a forked child forgets what its parent loaded.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ from pytriton.runtime.launch.device import (
 )
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, renew_in_children
+from pytriton.runtime.native.c_compiler import NoLibrary
+from pytriton.runtime.native.native_kernel import asked_for, native_of
+from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
 from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
@@ -75,8 +78,11 @@ class Candidate:
     def launch(self, asked: Prepared) -> None:
         """Run it once; raises LaunchError for a store outside, where accesses are checked."""
         memory, copies, run = asked.memory, self._copies, partial(self._run, asked)
-        if asked.device == CPU and math.prod(asked.grid) > MOST_PROGRAMS:
+        on_cpu = asked.device == CPU
+        if on_cpu and math.prod(asked.grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, asked.grid)
+        if on_cpu and memory is None and isinstance(self._native, Native):
+            return self._native.run(asked.grid, asked.values)  # it suits every launch
         holds = self._fits is None or self._fits(asked.grid, asked.values)
         if not holds or (memory is not None and copies is not None):
             self._plain.launch(asked)
@@ -86,6 +92,7 @@ class Candidate:
             run(asked.values)
         elif not copies.launch(asked.device, asked.grid, asked.values, run):
             self._plain.launch(asked)
+        return None
 
     def _run(self, asked: Prepared, values: Sequence[Any]) -> None:
         if asked.device == CPU:
@@ -182,10 +189,16 @@ class Candidate:
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """What the interpreter runs: the same, but for what is printed."""
-        translation, text = self.translation, self._text
+        translation, text, native = self.translation, self._text, self._native
+        why = native.reason if isinstance(native, NoLibrary) else ""
         return OnCpu(
-            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source
+            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source, why
         )
+
+    @cached_property
+    def _native(self) -> Native | NoLibrary:
+        """The same in C."""
+        return native_of(self._text, self.config, checked=False)
 
 
 def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
@@ -215,6 +228,11 @@ def _copier(width: int) -> Candidate:
 # LaunchError for its races.
 
 
+def _inspected() -> str:
+    """Why C does not run it, where the user asked for C."""
+    return asked_for() and "check_races and traces need the interpreter"
+
+
 def copies(arguments: Sequence[Any]) -> list[Any]:
     """The arguments with new tensors on the CPU, which share memory among each other as these do."""
     storages: dict[int, torch.Tensor] = {}
@@ -242,7 +260,9 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing = Racing(made.sites, memory, grid)
     try:
-        OnCpu(made, text.source).run(grid, launch.values, racing, in_order(grid, backwards=turned))
+        OnCpu(made, text.source, _inspected()).run(
+            grid, launch.values, racing, in_order(grid, backwards=turned)
+        )
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
@@ -256,6 +276,6 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     """Run one program of a launch on CPU memory; raises what its interpretation raises."""
     made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
     recorded = Recorded(made.sites, memory, made.steps)
-    OnCpu(made, text.source).run(ONE, launch.values, recorded, only(program, launch.grid))
+    OnCpu(made, text.source, _inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
     notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)

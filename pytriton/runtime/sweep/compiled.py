@@ -1,4 +1,4 @@
-"""A translation as it is launched: compiled for a GPU, interpreted on the CPU, or checked on either."""
+"""A translation as it is launched: compiled for a GPU, C or interpreted on the CPU, or checked on either."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.launch.device import DeviceKernel, Grid
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
+from pytriton.runtime.native.c_compiler import NoLibrary
+from pytriton.runtime.native.checks import NativeChecks
+from pytriton.runtime.native.native_kernel import native_of
+from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
@@ -73,10 +77,10 @@ def compiled_on(
 
 
 class OnCpu:
-    """``made`` is the translation of ``source``."""
+    """``made`` is the translation of ``source``; ``why``: the reason why C does not run it."""
 
-    def __init__(self, made: Translation, source: Source) -> None:
-        self.made, self._source = made, source
+    def __init__(self, made: Translation, source: Source, why: str) -> None:
+        self.made, self._source, self._why = made, source, why
         self._module = load(made.function, made.text)
         unused = {} if made.table is None else {made.table.identifier: 0}
         self._interpreted = Interpreted(
@@ -92,7 +96,7 @@ class OnCpu:
     ) -> None:
         """All programs of the grid, as ``Interpreted.run`` has it; raises PytritonError where it stops."""
         try:
-            self._interpreted.run(grid, values, accesses, order)
+            self._interpreted.run(grid, values, accesses, order, why=self._why)
         except InterpreterError as error:
             memory = None if accesses is None else accesses.memory
             raise Generated(self.made, self._module.path, self._source).stopped(error, memory) from error
@@ -131,7 +135,7 @@ class Checked:
         """Run all programs of the grid, and report accesses out of bounds; raises LaunchError. ``plain`` is the
         same launch unchecked."""
         if launch.device < 0:
-            return self._interpret(launch.grid, launch.values, memory)
+            return self._run_on_cpu(launch.grid, launch.values, memory)
         tell_of_overlaps(self._whole, memory)
         if torch.cuda.is_current_stream_capturing():
             return self._capture(launch, memory)
@@ -143,6 +147,20 @@ class Checked:
         else:
             plain()
         return self._tell_of_captured()
+
+    def _run_on_cpu(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
+        """The same in C; where that cannot be, by the interpreter."""
+        native = self._native
+        if isinstance(native, NoLibrary):
+            return self._interpret(grid, values, memory)
+        module = native.module
+        tell_of_overlaps(self._unchecked, memory)
+        checks = NativeChecks(module.sites, module.elements, memory, grid)
+        native.run(grid, values, checks if module.sites else None)
+        checks.collect()
+        tell(checks.found, memory, grid)
+        tell_of_short_grid(module.sites, checks.last, memory, grid)
+        return tell_of_written(checks.written, module.sites, checks.last, memory, grid)
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
         made = self._on_cpu.made
@@ -160,7 +178,18 @@ class Checked:
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
-        return OnCpu(self._text.translate(self._config, checked=True, on_cpu=True), self._text.source)
+        native = self._native
+        why = native.reason if isinstance(native, NoLibrary) else ""
+        return OnCpu(self._text.translate(self._config, checked=True, on_cpu=True), self._text.source, why)
+
+    @cached_property
+    def _native(self) -> Native | NoLibrary:
+        """The same in C."""
+        return native_of(self._text, self._config, checked=True)
+
+    @cached_property
+    def _unchecked(self) -> Translation:
+        return self._text.translate(self._config)
 
     @cached_property
     def _whole(self) -> Translation:

@@ -3,7 +3,7 @@ process.
 
 ``oracle.py`` says what a wrong launch reaches outside its tensors. A checked launch must report those lines, leave
 the memory between the tensors alone, and give in the tensors what the oracle's run gives. Launches as they are
-recorded must report nothing.
+recorded must report nothing. C must report what the interpreter reports, word by word.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Violation, bounds, filled, found_in, inspectable
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.native.c_compiler import find
 from pytriton.runtime.sweep import compiled
 from pytriton.runtime.sweep.candidate import Launch
 from pytriton.runtime.sweep.compiled import with_table
@@ -186,6 +187,36 @@ def test_a_sample_of_the_code_for_a_gpu(inspected: bool) -> None:
     mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
     agreed = [agree(mutant, inspected=inspected) for mutant in mutants[4 :: 3 * EVERY]]
     assert sum(found for found, _ in agreed) >= 3
+
+
+def same_in_c(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """C says what the interpreter says and leaves the same memory, but for the rounding of products; whether it
+    said anything."""
+    reports, arenas = [], []
+    for compiler in ("none", "cc"):
+        with monkeypatch.context() as patch:
+            patch.setenv("PYTRITON_CC", compiler)
+            arena = Arena(mutant.launch.arguments)
+            try:
+                reports.append(launched(mutant.launch, arena, True))
+            except (CompileError, LaunchError) as error:
+                reports.append(str(error).partition("\n")[0])
+            assert arena.gaps_are_empty(), mutant
+            arenas.append(arena)
+    assert reports[1] == reports[0], mutant
+    pairs = zip(*(arena.arguments for arena in arenas), strict=True)
+    for one, other in pairs:
+        if isinstance(one, torch.Tensor):
+            torch.testing.assert_close(other, one, equal_nan=True, msg=str(mutant))
+    return bool(reports[0].strip())
+
+
+@pytest.mark.skipif(find() is None, reason="needs a C compiler")
+@pytest.mark.slow
+def test_a_sample_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
+    reported = [same_in_c(mutant, monkeypatch) for mutant in mutants[2 :: 2 * EVERY]]
+    assert sum(reported) >= 5
 
 
 @pytest.mark.slow

@@ -1,0 +1,152 @@
+"""Launches that run as C, for which the user has to ask: when they do, what threads find outside, what waits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.__main__ import main
+from pytriton.errors import LaunchError
+from pytriton.native.c_module import to_c
+from pytriton.runtime import errors
+from pytriton.runtime.interpret import interpreter
+from pytriton.runtime.native import native_kernel
+from pytriton.runtime.native.c_compiler import NoLibrary, find
+from pytriton.runtime.native.native_kernel import native_of
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import KernelText
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
+
+
+@pytest.fixture(autouse=True)
+def in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTRITON_CC", "cc")
+
+
+COPY = """void copy(float *x, float *z) {
+  int i[16] = get_program_id(0) * 16 + 0 ... 16;
+  *(z + i) = *(x + i);
+}"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+def test_threads_report_the_first_program(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    monkeypatch.setenv("PYTRITON_THREADS", threads)
+    x, z = torch.arange(4096.0), torch.zeros(1000)
+    with pytest.raises(LaunchError) as caught:
+        pytriton.kernel(COPY, name="copy.c")(x, z, grid=256)
+    assert "copy.c:3:3: error: store outside 'z': 1 element past the end [TC550]" in str(caught.value)
+    assert "in program (62, 0, 0) of a grid of (256, 1, 1), element [8] of the block [16]" in str(
+        caught.value
+    )
+    assert "3095 more elements, in 194 programs" in str(caught.value)
+    assert torch.equal(z, x[:1000])
+
+
+def test_blocks_that_are_not_rows_are_checked() -> None:
+    text = "void f(int *x, int *z, int s) { int i[8] = 0 ... 8; *(z + i * s) = *(x + i); }"
+    z = torch.zeros(16).int()
+    with pytest.raises(LaunchError, match=r"element \[6\] of the block \[8\]; 1 more element"):
+        pytriton.kernel(text)(torch.arange(8).int(), z, 3, grid=1)
+    assert z[::3].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("body", "waits"),
+    [
+        ("while (atomic_cas(p, 0, 1) == 1);", True),
+        ("for (;;) { int old = *p; if (old == 3) break; }", True),
+        ("int v = 0; do { if (n > 2) v = *p; } while (v == 0);", True),
+        ("while (n > 0) { if (*p) n -= 1; n -= 1; }", True),
+        ("int k = *p; while (k > 0) k -= 1;", False),
+        ("for (int k = 0; k < n; k++) atomic_add(p, k);", False),
+        ("int s = 0; while (n > 0) { s += *p; n -= 1; } *p = s;", False),
+    ],
+)
+def test_loops_that_may_wait(body: str, waits: bool) -> None:
+    text = f"void f(int *p, int n) {{ {body} }}"
+    assert to_c(text, {}, Settings()).waits == waits
+    made = native_of(KernelText(Source(text, "f.c")), Config({}), checked=False)
+    assert isinstance(made, NoLibrary) == waits
+
+
+def told(kernel: Callable[..., object], *arguments: object) -> list[str]:
+    """The warnings of a launch."""
+    with warnings.catch_warnings(record=True, action="always") as seen:
+        kernel(*arguments, grid=1)
+    return [str(w.message) for w in seen]
+
+
+class TestWhoRuns:
+    STORE = "void f(int *p, int n) { *p = n; }"
+
+    @pytest.fixture(autouse=True)
+    def untold(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(errors, "_told", set())
+
+    @pytest.mark.parametrize("named", [None, "", "none"])
+    def test_nobody_asked(self, monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
+        """Then no compiler is looked for and nothing is said of C, though ``CC`` names one."""
+        monkeypatch.setenv("CC", "cc")
+        monkeypatch.setattr(native_kernel, "find", None)
+        if named is None:
+            monkeypatch.delenv("PYTRITON_CC")
+        else:
+            monkeypatch.setenv("PYTRITON_CC", named)
+        for check in (None, False):
+            p = torch.zeros(1).int()
+            said = told(pytriton.kernel(self.STORE, check=check), p, 3)
+            assert (p.item(), said) == (3, [interpreter._NOTICE] if check is None else [])
+        assert native_kernel.runner().startswith("Triton's interpreter (PYTRITON_CC=cc")
+
+    @pytest.mark.parametrize("check", [None, False])
+    def test_c_runs(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        check: bool | None,
+    ) -> None:
+        monkeypatch.setattr(interpreter.Interpreted, "run", None)
+        p = torch.zeros(1).int()
+        assert told(pytriton.kernel(self.STORE, check=check), p, 3) == []
+        assert p.item() == 3
+        main(["info"])
+        assert "C where that is possible, by cc (" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("compiler", "why"),
+        [
+            ("no-such-compiler", "PYTRITON_CC is 'no-such-compiler', which does not run"),
+            ("cc '", """PYTRITON_CC is "cc '", which does not run"""),
+            ("true", "true failed"),
+        ],
+    )
+    def test_one_notice_of_a_compiler_that_does_not_work(
+        self, monkeypatch: pytest.MonkeyPatch, compiler: str, why: str
+    ) -> None:
+        monkeypatch.setenv("PYTRITON_CC", compiler)
+        for value in (3, 4):
+            p = torch.zeros(1).int()
+            said = told(pytriton.kernel(self.STORE), p, value)
+            assert p.item() == value
+            assert [why in text for text in said] == ([True] if value == 3 else [])
+
+    def test_each_reason_once(self) -> None:
+        for body, why in (
+            ('printf("%d", n);', "printf cannot be printed as C yet"),
+            ("while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
+        ):
+            kernel = pytriton.kernel(f"void f(int *p, int n) {{ {body} }}")
+            (said,) = told(kernel, torch.zeros(4).int(), 3)
+            assert said.startswith(interpreter._NOTICE)
+            assert why in said
+            assert told(kernel, torch.zeros(4).int(), 3) == []
+        (said,) = told(kernel.check_races, torch.zeros(4).int(), 3)
+        assert "check_races and traces need the interpreter" in said
