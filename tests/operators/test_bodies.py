@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 SAMPLE = 40
 COUNT = int(os.environ.get("OPERATOR_BODIES", "600"))
+FIRST = int(os.environ.get("OPERATOR_SEED", "0"))
 CHUNK = 120
 COMPILED = 3  # without --slow
 
@@ -85,8 +86,8 @@ def test_sample() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(SAMPLE, COUNT, CHUNK))
 def test_many(first: int) -> None:
-    """As many as OPERATOR_BODIES says."""
-    judge(range(first, min(first + CHUNK, COUNT)))
+    """As many as OPERATOR_BODIES says, from OPERATOR_SEED."""
+    judge(range(FIRST + first, FIRST + min(first + CHUNK, COUNT)))
 
 
 @pytest.mark.parametrize("count", [COMPILED, pytest.param(4 * COMPILED, marks=pytest.mark.slow)])
