@@ -438,7 +438,7 @@ def _by_size(comparison: Comparison) -> tuple[bool, str]:
 
 
 def _is_total(comparison: Comparison) -> bool:
-    """Whether any integers can be compared: there is no shift and no division."""
+    """Whether any integers can be compared: nothing shifts or divides."""
     return re.search("<<|>>|/|%", printed(comparison)) is None
 
 

@@ -77,7 +77,7 @@ def test_loops_that_may_wait(body: str, waits: bool) -> None:
     assert isinstance(made, NoLibrary) == waits
 
 
-def told(kernel: Callable[..., object], *arguments: object) -> list[str]:
+def reports(kernel: Callable[..., object], *arguments: object) -> list[str]:
     """The warnings of a launch."""
     with warnings.catch_warnings(record=True, action="always") as seen:
         kernel(*arguments, grid=1)
@@ -102,7 +102,7 @@ class TestWhoRuns:
             monkeypatch.setenv("PYTRITON_CC", named)
         for check in (None, False):
             p = torch.zeros(1).int()
-            said = told(pytriton.kernel(self.STORE, check=check), p, 3)
+            said = reports(pytriton.kernel(self.STORE, check=check), p, 3)
             assert (p.item(), said) == (3, [interpreter._NOTICE] if check is None else [])
         assert native_kernel.runner().startswith("Triton's interpreter (PYTRITON_CC=cc")
 
@@ -115,7 +115,7 @@ class TestWhoRuns:
     ) -> None:
         monkeypatch.setattr(interpreter.Interpreted, "run", None)
         p = torch.zeros(1).int()
-        assert told(pytriton.kernel(self.STORE, check=check), p, 3) == []
+        assert reports(pytriton.kernel(self.STORE, check=check), p, 3) == []
         assert p.item() == 3
         main(["info"])
         assert "C where that is possible, by cc (" in capsys.readouterr().out
@@ -134,7 +134,7 @@ class TestWhoRuns:
         monkeypatch.setenv("PYTRITON_CC", compiler)
         for value in (3, 4):
             p = torch.zeros(1).int()
-            said = told(pytriton.kernel(self.STORE), p, value)
+            said = reports(pytriton.kernel(self.STORE), p, value)
             assert p.item() == value
             assert [why in text for text in said] == ([True] if value == 3 else [])
 
@@ -144,9 +144,9 @@ class TestWhoRuns:
             ("while (atomic_cas(p, 1, 1) == 2);", "it may wait for another program"),
         ):
             kernel = pytriton.kernel(f"void f(int *p, int n) {{ {body} }}")
-            (said,) = told(kernel, torch.zeros(4).int(), 3)
+            (said,) = reports(kernel, torch.zeros(4).int(), 3)
             assert said.startswith(interpreter._NOTICE)
             assert why in said
-            assert told(kernel, torch.zeros(4).int(), 3) == []
-        (said,) = told(kernel.check_races, torch.zeros(4).int(), 3)
+            assert reports(kernel, torch.zeros(4).int(), 3) == []
+        (said,) = reports(kernel.check_races, torch.zeros(4).int(), 3)
         assert "check_races and traces need the interpreter" in said

@@ -160,7 +160,7 @@ class Interpreted:
     ) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
         ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, where the user asked for C;
-        each is told once."""
+        each is reported once."""
         warn_once(
             f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE, _NOTICE + why.partition("\n")[0]
         )

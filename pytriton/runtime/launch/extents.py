@@ -1,7 +1,7 @@
 """The memory that one launch may reach, by parameter, and how its accesses are checked.
 
 A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the
-tensor (a view). An absent tensor is no memory at all. The end of the memory at a bare address is unknown: it is
+tensor (a view). An absent tensor has no memory. The end of the memory at a bare address is unknown: it is
 *open*, and so are pointers that were loaded from memory. They may reach every storage of the launch, and on the
 CPU all pages that the process has mapped.
 """

@@ -1,4 +1,4 @@
-"""The memory checks of a launch in C: what each thread is told, and what it found.
+"""The memory checks of a launch in C: what each thread is given, and what it found.
 
 Input: the sites of checked code, and the memory of a launch. Output: for each thread a block of 64-bit words
 (``struct checks`` of templates/native.c.j2); after the launch, violations, the highest addresses and what was

@@ -31,7 +31,7 @@ def asked_for() -> str:
 
 
 def native_of(text: KernelText, config: Config, *, checked: bool) -> Native | NoLibrary:
-    """The kernel of a config in C, with memory checks or without; without a reason where nobody asked for C."""
+    """The kernel of a config in C, with memory checks or without; without a reason where C was not asked for."""
     if not asked_for():
         return NoLibrary("")
     if find() is None:
