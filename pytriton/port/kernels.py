@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pytriton.errors import CompileError, counted
 from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Served
+from pytriton.fold.leaves import Served
 from pytriton.fold.variants import Variant
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.port.jobs.folds import Failure, Folds
@@ -127,7 +127,7 @@ class PortedKernel:
     @cached_property
     def served(self) -> Served:
         """What ``refusal`` accepts."""
-        return self.folded.known.served()
+        return self.folded.leaves.served()
 
     @cached_property
     def own_text(self) -> str:
@@ -155,13 +155,13 @@ class PortedKernel:
 
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is refused; None if it is accepted."""
-        return self.folded.known.refusal(self._plain(defines))
+        return self.folded.leaves.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
-        """The kernel that refuses these define sets, and all others of their rows (fold/known.py)."""
-        known = self.folded.known.without(map(self._plain, sets))
-        folded = self.folded._replace(known=known)
-        left = tuple(one for one in self.sets if known.refusal(self._plain(one.defines)) is None)
+        """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
+        leaves = self.folded.leaves.without(map(self._plain, sets))
+        folded = self.folded._replace(leaves=leaves)
+        left = tuple(one for one in self.sets if leaves.refusal(self._plain(one.defines)) is None)
         return replace(self, folded=folded, sets=left)
 
     def summary(self) -> str:
@@ -212,7 +212,7 @@ def port_kernel(
         PortedKernel(
             _name(variants),
             tuple(_parameters(folded, variants)),
-            tuple(one for one in (*known, *widened) if folded.known.refusal(one.defines) is None),
+            tuple(one for one in (*known, *widened) if folded.leaves.refusal(one.defines) is None),
             sweeps,
             tuple(folds.failures),
             source,

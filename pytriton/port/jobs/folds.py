@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
-from pytriton.fold.known import Known
+from pytriton.fold.leaves import Leaves
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
@@ -115,11 +115,11 @@ class Folds:
             self._fold()
             failed = [failure.defines for failure in self.failures]
             wanted = []
-            rows: set[object] = set()
+            places: set[object] = set()
             for defines in known:
-                row = tuple(folded.known.row_of(defines) for folded, _ in self.members)
-                if row not in rows and self._refuses(defines) and defines not in failed:
-                    rows.add(row)
+                place = tuple(folded.leaves.place(defines) for folded, _ in self.members)
+                if place not in places and self._refuses(defines) and defines not in failed:
+                    places.add(place)
                     wanted.append(defines)
             if not wanted:
                 break
@@ -147,26 +147,26 @@ class Folds:
         self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules, groups)
 
     def _refuses(self, defines: Defines) -> bool:
-        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
+        return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
 
     def widen(self) -> list[Defines]:
         """Add define sets that no run has shown; what was added."""
         added: list[Defines] = []
         if len(self.members) > 1:
             return added
-        sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
+        sizes = list(filter(self._can_translate, resized(self._leaves, self._defines())))
         added += self._try(sizes, _is_near) or [
             d for one in sizes[:MAX_SIZES] for d in self._try([one], _is_near)
         ]
         added += self._combine([])
         for word in TYPES:
-            added += self._try(retyped(self._known, self._defines(), word), _is_same)
+            added += self._try(retyped(self._leaves, self._defines(), word), _is_same)
         added += self._combine(self._fresh())
         return added
 
     def _fresh(self) -> list[str]:
         """The flags that the text asks for by #ifdef, and that no set gives."""
-        return sorted(self.translations.switches.intersection(self._known.closed))
+        return sorted(self.translations.switches.intersection(self._leaves.closed))
 
     def _combine(self, fresh: Sequence[str]) -> list[Defines]:
         """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
@@ -176,7 +176,7 @@ class Folds:
         for count in range(len(fresh), -1, -1):
             some = fresh[:count]
             proposed = combined(
-                self._known, self._defines(), some, self._operands, self._can_translate, limit
+                self._leaves, self._defines(), some, self._operands, self._can_translate, limit
             )
             if added := self._try(proposed):
                 return added
@@ -192,8 +192,8 @@ class Folds:
         return operands(self._text, pointers)
 
     @property
-    def _known(self) -> Known:
-        return self.members[0][0].known
+    def _leaves(self) -> Leaves:
+        return self.members[0][0].leaves
 
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
