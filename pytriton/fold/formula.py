@@ -2,8 +2,10 @@
 
 A *literal* is a ``Fact``, a question about defines with the answers that it may have, or a ``Comparison`` of
 numbers. A *cube* is a set of literals that hold together. Input: cubes, one of which holds. Output: literals that
-every cube has, and groups of cubes over other questions; one cube of each group holds. Invariant: all steps are
-equivalences of logic; where a shift has no value, neither a comparison of it nor its negation holds. What two comparisons imply of each other is not used, except that one negates another.
+every cube has, and groups of cubes over other questions; one cube of each group holds.
+
+Invariant: all steps are equivalences of logic. What two comparisons imply of each other is not used, except that
+one negates another; and where a shift has no value, neither a comparison of it nor its negation holds.
 """
 
 from __future__ import annotations

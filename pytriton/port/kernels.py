@@ -72,10 +72,9 @@ class Compared(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What is known of a kernel: its define sets, sizes that none of them has, and programs in groups."""
+    """What is known of a kernel: its define sets, and its programs in groups."""
 
     known: Compared
-    unseen: Compared
     grouped: Compared
 
     @property
@@ -165,18 +164,16 @@ class PortedKernel:
         return replace(self, folded=folded, sets=left)
 
     def summary(self) -> str:
-        """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 8 of 8 unseen sizes proved by TTIR``."""
+        """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 17 of 17 in groups``."""
         if self.proof is None:
             return "not proved"
-        known, unseen, grouped = self.proof
+        known, grouped = self.proof
         counts = Counter(origin for one in self.sets for origin in one.origins)
         found = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
         tried = "" if known.tried == len(self.sets) else f"{known.tried} tried, "
         summary = f"{counted(len(self.sets), 'define set')} ({found}), {tried}{known.equal} proved by TTIR"
         if known.different:
             summary += f", {len(known.different)} differ"
-        if unseen.tried:
-            summary += f"; {unseen.equal} of {counted(unseen.tried, 'unseen size')} proved by TTIR"
         if grouped.tried:
             summary += f"; {grouped.equal} of {grouped.tried} in groups"
         return summary

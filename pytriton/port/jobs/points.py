@@ -1,7 +1,7 @@
 """The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
-ways, a number with powers of two and, where no product of matrices forbids it, with some that are none.
+ways, all numbers with one with which the text can be translated.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
-ODD: Final = 96  # not a power of two: such blocks are padded, by another text
-SIZES: Final = (ODD, 2048, 3000)
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 
@@ -60,34 +58,7 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
         for name, value in derived.items():
             root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
             chosen[name] = "double" if chosen.get(root) == "double" else "float"
-        base = promises | chosen | _base(use, promises | chosen, numbers, translations)
-        yield base
-        yield from _other_sizes(use, base, numbers, translations)
-
-
-def _other_sizes(
-    use: Use, base: Mapping[str, Any], names: Sequence[str], translations: Translations
-) -> Iterator[dict[str, Any]]:
-    """The same with numbers that are large or no powers of two, where that gives another text.
-
-    Blocks of a product of matrices are left as they are: sizes there were always powers of two.
-    """
-    first = {**(use.points[0] if use.points else {}), **use.fixed}
-    first |= {name: values[0] for name, values in use.swept.items()}
-    plain = translations(first | dict(base))
-    if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
-        return
-    changing: list[str] = []
-    for name in names:
-        seen = {plain.text}
-        for number in SIZES:
-            translation = translations(first | {**base, name: number})
-            if isinstance(translation, Translation) and translation.text not in seen:
-                seen.add(translation.text)
-                yield {**base, name: number}
-        changing += [name] if len(seen) > 1 else []
-    for some in itertools.combinations(changing, 2):
-        yield {**base, **dict.fromkeys(some, ODD)}
+        yield promises | chosen | _base(use, promises | chosen, numbers, translations)
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:

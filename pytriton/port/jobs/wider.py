@@ -1,30 +1,28 @@
 """Define sets that no run has shown, to be translated, folded and proved as those that one has shown.
 
-A folded kernel accepts what it was folded from, and nothing else (fold/leaves.py). So each set here is tried:
+A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each set here is tried:
 
 * ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
   each of another, and with them the flags of an ``#ifdef`` that no set gives; those nearest to a known set first.
 * ``retyped``: other element types.
-* ``resized``: a size that is a power of two, or small, or large, where none was.
+* ``resized``: a size that is no power of two where the known ones are.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.fold.leaves import Leaves
+from pytriton.fold.variants import number
+from pytriton.lang.recording import Comparison
 from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
 MAX_RESIZED: Final = 2  # sets whose numbers are changed
 MAX_VISITED: Final = 1500  # combinations that are looked at
-# that may change the answer to a question
-SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
-
 _DROPPED: Final = re.compile(
     r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
 )
@@ -135,13 +133,23 @@ def resized(leaves: Leaves, sets: Sequence[Defines]) -> list[dict[str, Any]]:
     places = set(map(leaves.place, sets))
     for defines in sets[:MAX_RESIZED]:
         before = leaves.outcomes(defines)
-        for name, size in itertools.product(leaves.integers, SIZES):
+        for name, size in _beyond(before, defines):
             other = {**defines, name: size}
             after = leaves.outcomes(other)
             padding = all("power_of_2" in asked.operator for asked in after if after[asked] != before[asked])
-            if name in defines and padding and leaves.place(other) not in places:
+            if padding and leaves.place(other) not in places:
                 proposed.setdefault(leaves.place(other), other)
     return list(proposed.values())
+
+
+def _beyond(outcomes: Iterable[Comparison], defines: Defines) -> Iterator[tuple[str, int]]:
+    """For each question whether a size is a power of two a number for which the answer is another."""
+    for asked in outcomes:
+        name = asked.left
+        size = number(defines.get(name)) if isinstance(name, str) else None
+        if isinstance(name, str) and isinstance(size, int) and size > 0 and "power_of_2" in asked.operator:
+            larger = 1 << size.bit_length()
+            yield name, larger * 3 // 4 if size & (size - 1) == 0 else larger
 
 
 def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str]]:
