@@ -200,8 +200,8 @@ class Leaves:
             if table is not None:
                 tables.append(table)
                 continue
-            ways = sorted(" and ".join(self._terms(cube, common)) or "True" for cube in group)
-            conditions.append(ways[0] if len(ways) == 1 else " or ".join(f"({way})" for way in ways))
+            ways = [self._terms(cube, common) for cube in group]
+            conditions.append(" or ".join(sorted(_conjunction(terms, len(ways) > 1) for terms in ways)))
         required = tuple(n for n in self.integers if n not in self._optional)
         return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
 
@@ -314,6 +314,11 @@ def _joint(group: Sequence[Cube]) -> Table | None:
     if any(_GIVEN in name for name in asked):
         return None
     return Table(asked, tuple(tuple(next(iter(row[name])) for name in asked) for row in rows))
+
+
+def _conjunction(terms: Sequence[str], inner: bool) -> str:
+    text = " and ".join(terms) or "True"
+    return f"({text})" if inner and len(terms) > 1 else text
 
 
 def _is_text(literal: Literal) -> bool:

@@ -20,13 +20,11 @@ from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Defines, Translations
-from pytriton.port.jobs.wider import TYPES, combined, operands, resized, retyped
+from pytriton.port.jobs.wider import TYPES, combined, operands, retyped
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_SIZES: Final = 8  # that are tried one by one
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
-MAX_CHANGED: Final = 8  # lines of a kernel
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
 _OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 
@@ -154,10 +152,6 @@ class Folds:
         added: list[Defines] = []
         if len(self.members) > 1:
             return added
-        sizes = list(filter(self._can_translate, resized(self._leaves, self._defines())))
-        added += self._try(sizes, _is_near) or [
-            d for one in sizes[:MAX_SIZES] for d in self._try([one], _is_near)
-        ]
         added += self._combine([])
         for word in TYPES:
             added += self._try(retyped(self._leaves, self._defines(), word), _is_same)
@@ -225,11 +219,6 @@ class Folds:
 def _is_same(one: Folded, other: Folded) -> bool:
     """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
     return _without_types(one.text) == _without_types(other.text)
-
-
-def _is_near(one: Folded, other: Folded) -> bool:
-    """Whether few lines of the other kernel are not in the first."""
-    return len(set(other.text.splitlines()) - set(one.text.splitlines())) <= MAX_CHANGED
 
 
 def _without_types(text: str) -> str:

@@ -5,23 +5,19 @@ A folded kernel accepts the define sets of its leaves, and nothing else (fold/le
 * ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
   each of another, and with them the flags of an ``#ifdef`` that no set gives; those nearest to a known set first.
 * ``retyped``: other element types.
-* ``resized``: a size that is no power of two where the known ones are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.fold.leaves import Leaves
-from pytriton.fold.variants import number
-from pytriton.lang.recording import Comparison
 from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
-MAX_RESIZED: Final = 2  # sets whose numbers are changed
 MAX_VISITED: Final = 1500  # combinations that are looked at
 _DROPPED: Final = re.compile(
     r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
@@ -125,31 +121,6 @@ def retyped(leaves: Leaves, sets: Sequence[Defines], word: str) -> list[dict[str
             other = {**defines, **{name: word for name in names if name in defines}}
             proposed.setdefault(key_of(other), other)
     return [defines for key, defines in proposed.items() if key not in seen]
-
-
-def resized(leaves: Leaves, sets: Sequence[Defines]) -> list[dict[str, Any]]:
-    """Define sets with another number, which changes nothing but whether a size is a power of two."""
-    proposed: dict[object, dict[str, Any]] = {}
-    places = set(map(leaves.place, sets))
-    for defines in sets[:MAX_RESIZED]:
-        before = leaves.outcomes(defines)
-        for name, size in _beyond(before, defines):
-            other = {**defines, name: size}
-            after = leaves.outcomes(other)
-            padding = all("power_of_2" in asked.operator for asked in after if after[asked] != before[asked])
-            if padding and leaves.place(other) not in places:
-                proposed.setdefault(leaves.place(other), other)
-    return list(proposed.values())
-
-
-def _beyond(outcomes: Iterable[Comparison], defines: Defines) -> Iterator[tuple[str, int]]:
-    """For each question whether a size is a power of two a number for which the answer is another."""
-    for asked in outcomes:
-        name = asked.left
-        size = number(defines.get(name)) if isinstance(name, str) else None
-        if isinstance(name, str) and isinstance(size, int) and size > 0 and "power_of_2" in asked.operator:
-            larger = 1 << size.bit_length()
-            yield name, larger * 3 // 4 if size & (size - 1) == 0 else larger
 
 
 def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str]]:
