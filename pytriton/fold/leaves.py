@@ -20,13 +20,25 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Conditional, Node, Statement, UnaryOp
-from pytriton.fold.formula import Cube, Fact, Literal, factored, is_total, names_of, negation, normal
+from pytriton.fold.formula import (
+    Cube,
+    Fact,
+    Literal,
+    comparisons_of,
+    factored,
+    is_floating,
+    is_total,
+    names_of,
+    negation,
+    normal,
+    ranged,
+)
 from pytriton.fold.separations import COMPARISONS
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
-from pytriton.lang.recording import Comparison, Requirement, Term, term_of
+from pytriton.lang.recording import Comparison, Requirement, Term, polynomial, term_of
 from pytriton.pipeline import Translation
 
 _GIVEN: Final = " is not None"
@@ -70,8 +82,8 @@ class Leaves:
         self._optional: frozenset[str] = frozenset()
         self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
         self._sort(variants)
-        decided = tuple(dict.fromkeys(_decided(body, {name: size for size, name in padded.items()})))
-        self._decided = [c for c in decided if (names := names_of(c)) and names <= {*self.numbers}]
+        decided = _decided(body, {name: size for size, name in padded.items()})
+        self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
         cubes = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
         self._leaves = tuple(dict.fromkeys(cubes))
@@ -96,21 +108,28 @@ class Leaves:
         """The literals that the define sets of a translation satisfy, which was made with these values."""
         literals: set[Literal] = set(self._facts(values))
         known = _numbers(values)
+        exact = {name: value for name, value in known.items() if name not in self.numbers}
         for comparison, entry in translation.conditions.entries.items():
             if entry.role != "optional":
-                literals |= self._required(Condition(comparison, entry.role, entry.span), known)
-        for comparison in self._decided:
-            if names_of(comparison) <= known.keys():
-                literals.add(comparison if holds(comparison, known) else negation(comparison))
-        return frozenset(literals)
+                literals |= self._required(_substituted(comparison, exact), known)
+        for comparison in (_substituted(comparison, exact) for comparison in self._decided):
+            asked = normal(comparison)
+            if names_of(asked) <= known.keys() and not _is_constant(asked):
+                literals.add(asked if holds(asked, known) else negation(asked))
+        return ranged(literals)
 
-    def _required(self, condition: Condition, values: Numbers) -> set[Literal]:
+    def _required(self, comparison: Comparison, values: Numbers) -> set[Literal]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
-        free = condition.names & {*self.numbers}
-        if not free:
+        names = names_of(comparison)
+        free = names & {*self.numbers}
+        if not free or _is_constant(comparison):
             return set()
-        if free == condition.names and _is_stated(condition):
-            return {normal(condition.comparison)}
+        if names & {*self._floats}:
+            comparison = replace(
+                comparison, left=_as_float(comparison.left), right=_as_float(comparison.right)
+            )
+        if free == names and _is_stated(comparison):
+            return {normal(comparison)}
         return {_equal(name, values[name]) for name in free}
 
     def _facts(self, values: Mapping[str, object]) -> Iterator[Fact]:
@@ -129,11 +148,11 @@ class Leaves:
     def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
         """Whether each comparison of the leaves holds for a define set."""
         known = _numbers({name: number(defines.get(name)) for name in self._names})
-        return {one: names_of(one) <= known.keys() and holds(one, known) for one in self._asked}
+        return {asked: _holds(asked, known) for asked in self._asked}
 
     @cached_property
     def _asked(self) -> list[Comparison]:
-        return list(dict.fromkeys(one for leaf in self._leaves for one in _comparisons_of(leaf)))
+        return list(dict.fromkeys(_comparisons_in(literal for leaf in self._leaves for literal in leaf)))
 
     def without(self, sets: Iterable[Defines]) -> Leaves:
         """The same, but for the leaves that these define sets satisfy."""
@@ -171,11 +190,7 @@ class Leaves:
         return [
             literal
             for literal in leaf
-            if (
-                literal not in facts
-                if isinstance(literal, Fact)
-                else not (names_of(literal) <= known.keys() and holds(literal, known))
-            )
+            if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, known))
         ]
 
     def _reason(self, violated: Sequence[Literal], values: Mapping[str, object]) -> str:
@@ -201,7 +216,8 @@ class Leaves:
                 tables.append(table)
                 continue
             ways = [self._terms(cube, common) for cube in group]
-            conditions.append(" or ".join(sorted(_conjunction(terms, len(ways) > 1) for terms in ways)))
+            if all(ways):  # else the group follows from what is common
+                conditions.append(" or ".join(sorted(_conjunction(terms, len(ways) > 1) for terms in ways)))
         required = tuple(n for n in self.integers if n not in self._optional)
         return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
 
@@ -213,7 +229,7 @@ class Leaves:
 
     def _simplified(self, cube: Cube) -> set[Comparison]:
         """The comparisons of a cube, less those that others imply."""
-        entries = dict.fromkeys(sorted(_comparisons_of(cube), key=_by_size), _REQUIRED)
+        entries = dict.fromkeys(sorted(_comparisons_in(cube), key=_by_size), _REQUIRED)
         return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
 
     def _is(self, name: str, kind: type) -> str:
@@ -224,8 +240,12 @@ class Leaves:
 _REQUIRED: Final = Requirement("required", None)
 
 
-def _comparisons_of(cube: Cube) -> list[Comparison]:
-    return [literal for literal in cube if isinstance(literal, Comparison)]
+def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
+    return [comparison for literal in literals for comparison in comparisons_of(literal)]
+
+
+def _holds(literal: Literal, values: Numbers) -> bool:
+    return names_of(literal) <= values.keys() and all(holds(one, values) for one in comparisons_of(literal))
 
 
 def _numbers(values: Mapping[str, object]) -> dict[str, int | float]:
@@ -236,11 +256,34 @@ def _equal(name: str, value: int | float) -> Comparison:
     return Comparison("is" if isinstance(value, float) else "==", name, term_of(value))
 
 
-def _is_stated(condition: Condition) -> bool:
+def _substituted(comparison: Comparison, values: Numbers) -> Comparison:
+    """The comparison with numbers for the defines whose values are facts."""
+
+    def of(term: Term) -> Term:
+        match term:
+            case str():
+                return term_of(values[term]) if term in values else term
+            case (function, *operands) if function != "float":
+                return (function, *map(of, operands))
+        return term
+
+    return replace(comparison, left=of(comparison.left), right=of(comparison.right))
+
+
+def _is_constant(comparison: Comparison) -> bool:
+    """Whether it compares two equal sums of products, or numbers: then it holds for all defines."""
+    difference = ("-", comparison.left, comparison.right)
+    return not is_floating(comparison) and polynomial(difference).keys() <= {()}
+
+
+def _as_float(term: Term) -> Term:
+    return term_of(float(term)) if isinstance(term, int) else term
+
+
+def _is_stated(comparison: Comparison) -> bool:
     """Whether launchers can ask it: they have ``triton.next_power_of_2``."""
-    comparison = condition.comparison
     bare = replace(comparison, left=_not_rounded(comparison.left), right=_not_rounded(comparison.right))
-    return not replace(condition, comparison=bare).unstated
+    return not Condition(bare, "required", None).unstated
 
 
 def _not_rounded(term: Term) -> Term:
@@ -275,7 +318,7 @@ def _comparisons(node: Node, sizes: Mapping[str, str]) -> Iterator[Comparison]:
         case BinOp(operator=operator, left=left, right=right) if operator in COMPARISONS:
             first, second = _term(left, sizes), _term(right, sizes)
             if first is not None and second is not None:
-                yield normal(Comparison(operator, first, second))
+                yield Comparison(operator, first, second)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             yield from (asked for part in (condition, then, otherwise) for asked in _comparisons(part, sizes))
         case _ if (term := _term(node, sizes)) is not None:
@@ -309,7 +352,7 @@ def _joint(group: Sequence[Cube]) -> Table | None:
     rows = [{one.question: one.answers for one in cube if isinstance(one, Fact)} for cube in group]
     asked = tuple(sorted(rows[0]))
     alike = all(tuple(sorted(row)) == asked and all(len(one) == 1 for one in row.values()) for row in rows)
-    if not alike or any(map(_comparisons_of, group)) or not any(map(_is_text, group[0])):
+    if not alike or any(map(_comparisons_in, group)) or not any(map(_is_text, group[0])):
         return None
     if any(_GIVEN in name for name in asked):
         return None
@@ -317,7 +360,7 @@ def _joint(group: Sequence[Cube]) -> Table | None:
 
 
 def _conjunction(terms: Sequence[str], inner: bool) -> str:
-    text = " and ".join(terms) or "True"
+    text = " and ".join(terms)
     return f"({text})" if inner and len(terms) > 1 else text
 
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
+from pytriton.fold.formula import is_floating
 from pytriton.fold.partial import expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.conditions import printed
@@ -228,12 +229,13 @@ class Separations:
             yield from self._feature(comparison, 4, False)
 
     def _recorded(self) -> Iterator[Node]:
-        """What the translations asked of numbers, as far as it can be asked in a kernel."""
+        """What the translations asked of integers, as far as it can be asked in a kernel."""
         variants = self._variants.variants
         entries = dict.fromkeys(entry for one in variants for entry in one.translation.conditions.entries)
-        for comparison in entries:
+        for entry in entries:
             with suppress(SyntaxError):
-                yield expression(printed(comparison))
+                if not is_floating(entry):
+                    yield expression(printed(entry))
 
     def _feature(self, node: Node, cost: int, safe: bool = True) -> Iterator[Separator]:
         condition = self._evaluated(node)

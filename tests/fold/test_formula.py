@@ -7,7 +7,17 @@ import random
 
 import pytest
 
-from pytriton.fold.formula import Cube, Fact, Factored, Literal, factored, negation, normal
+from pytriton.fold.formula import (
+    Cube,
+    Fact,
+    Factored,
+    Literal,
+    comparisons_of,
+    factored,
+    negation,
+    normal,
+    ranged,
+)
 from pytriton.lang.conditions import holds
 from pytriton.lang.recording import Comparison
 
@@ -38,7 +48,8 @@ def text(name: str, *answers: object) -> Fact:
 def satisfied(literal: Literal, values: dict[str, object]) -> bool:
     if isinstance(literal, Fact):
         return values[literal.question] in literal.answers
-    return holds(literal, {name: value for name, value in values.items() if isinstance(value, int)})
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    return all(holds(comparison, numbers) for comparison in comparisons_of(literal))
 
 
 def any_of(cubes: list[Cube], values: dict[str, object]) -> bool:
@@ -59,7 +70,7 @@ def test_the_formula_is_its_cubes(seed: int) -> None:
             return chance.choice((normal(kind), negation(normal(kind))))
         return flag(kind, chance.random() < 0.5) if kind in FLAGS else text(kind, chance.choice(TEXTS[kind]))
 
-    cubes = [frozenset(literal() for _ in range(chance.randint(1, 5))) for _ in range(chance.randint(1, 12))]
+    cubes = [ranged(literal() for _ in range(chance.randint(1, 5))) for _ in range(chance.randint(1, 12))]
     formula = factored(cubes)
     for values in ASSIGNMENTS:
         assert says(formula, values) == any_of(cubes, values), values
@@ -75,14 +86,14 @@ def test_what_all_combinations_have_is_not_asked() -> None:
         frozenset((flag("F", f), flag("G", g), text("A", a), bound))
         for f, g, a in itertools.product((False, True), (False, True), "ab")
     ]
-    assert factored(cubes) == ({text("A", "a", "b"), bound}, ())
+    assert factored(map(ranged, cubes)) == ({text("A", "a", "b"), *ranged([bound])}, ())
 
 
 def test_both_sides_of_a_bound_are_everything() -> None:
     inside = frozenset((Comparison(">=", "D", 97), Comparison("<=", "D", 127)))
     cubes = [frozenset((Comparison("<=", "D", 96),)), inside]
     cubes.append(frozenset((Comparison(">=", "D", 97), Comparison(">=", "D", 128))))
-    assert factored(cubes) == (frozenset(), ())
+    assert factored(map(ranged, cubes)) == (frozenset(), ())
 
 
 def test_layouts_of_two_operands_are_two_groups() -> None:

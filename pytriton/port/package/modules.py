@@ -161,7 +161,7 @@ def _condition(name: str, one: ConditionLambda, indent: int) -> Iterator[str]:
     if len(line) <= WIDTH:
         yield line
         return
-    separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
+    separated = re.split(r" (?=and |or )", " and ".join(one.terms))
     yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 
