@@ -1,6 +1,6 @@
 """Alternatives -> few conditions that say the same.
 
-A *literal* is a ``Fact``, a question about defines with the answers that it may have, a ``Range`` of an integer
+A *literal* is a ``Fact``, a question about defines with the answers that it may have, an ``Interval`` of an integer
 term, or any other ``Comparison`` of numbers. A *cube* is a set of literals that hold together. Input: cubes, one of
 which holds. Output: literals that every cube has, and groups of cubes over other questions; one cube of each group
 holds.
@@ -34,7 +34,7 @@ class Fact(NamedTuple):
     binary: bool
 
 
-class Range(NamedTuple):
+class Interval(NamedTuple):
     """The least and the greatest value of a term of integers; None: no bound."""
 
     term: Term
@@ -42,7 +42,7 @@ class Range(NamedTuple):
     high: int | None
 
 
-Literal = Fact | Range | Comparison
+Literal = Fact | Interval | Comparison
 Cube = frozenset[Literal]
 
 
@@ -64,7 +64,7 @@ def factored(cubes: Iterable[Cube]) -> Factored:
             left = {cube - shared for cube in group}
             if frozenset[Literal]() not in left:
                 groups.append(tuple(sorted(left, key=_order)))
-    return Factored(frozenset(common), tuple(groups))
+    return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_order, group)))))
 
 
 def _shared(cubes: set[Cube]) -> Cube:
@@ -76,9 +76,9 @@ def _shared(cubes: set[Cube]) -> Cube:
 def comparisons_of(literal: Literal) -> list[Comparison]:
     """A literal as comparisons; none for a fact."""
     match literal:
-        case Range(term, low, high) if low == high and low is not None:
+        case Interval(term, low, high) if low == high and low is not None:
             return [Comparison("==", term, low)]
-        case Range(term, low, high):
+        case Interval(term, low, high):
             bounds = ((">=", low), ("<=", high))
             return [Comparison(sign, term, bound) for sign, bound in bounds if bound is not None]
         case Fact():
@@ -88,21 +88,21 @@ def comparisons_of(literal: Literal) -> list[Comparison]:
 
 def ranged(literals: Iterable[Literal]) -> Cube:
     """A cube with one range for all bounds of a term."""
-    ranges: dict[Term, Range] = {}
+    ranges: dict[Term, Interval] = {}
     others: list[Literal] = []
     excluded: list[tuple[int, Comparison]] = []
     for literal in literals:
         match literal:
             case Comparison(operator=">=" | "<=" | "==" as sign, left=term, right=int(bound)):
                 low, high = (bound if sign != other else None for other in ("<=", ">="))
-                before = ranges.get(term, Range(term, None, None))
-                ranges[term] = Range(term, _most(max, before.low, low), _most(min, before.high, high))
+                before = ranges.get(term, Interval(term, None, None))
+                ranges[term] = Interval(term, _most(max, before.low, low), _most(min, before.high, high))
             case Comparison(operator="!=", right=int(value)):
                 excluded.append((value, literal))
             case _:
                 others.append(literal)
     for value, literal in sorted(excluded, key=lambda pair: pair[0]):
-        bounds = ranges.get(literal.left, Range(literal.left, None, None))
+        bounds = ranges.get(literal.left, Interval(literal.left, None, None))
         if value == bounds.low:
             ranges[literal.left] = bounds._replace(low=value + 1)
         elif _contains(bounds, value):
@@ -110,7 +110,7 @@ def ranged(literals: Iterable[Literal]) -> Cube:
     return frozenset((*others, *ranges.values()))
 
 
-def _contains(values: Range, value: int) -> bool:
+def _contains(values: Interval, value: int) -> bool:
     """Whether a range contains a value."""
     return (values.low is None or values.low <= value) and (values.high is None or value <= values.high)
 
@@ -178,7 +178,7 @@ def question_of(literal: Literal) -> Hashable:
     match literal:
         case Fact(question):
             return question
-        case Range(term):
+        case Interval(term):
             return "range", term
     return min((literal, negation(literal)), key=repr)
 
@@ -232,7 +232,7 @@ def _any_of(answers: Sequence[Literal]) -> list[Cube]:
         either = frozenset[object]().union(*(fact.answers for fact in facts))
         known = facts[0].binary and either == BOTH
         return [frozenset() if known else frozenset((facts[0]._replace(answers=either),))]
-    ranges = [answer for answer in answers if isinstance(answer, Range)]
+    ranges = [answer for answer in answers if isinstance(answer, Interval)]
     if ranges:
         return [frozenset((one,)) if one[1:] != (None, None) else frozenset() for one in _unions(ranges)]
     if len(answers) > 1 and all(map(is_total, answers)):
@@ -240,9 +240,9 @@ def _any_of(answers: Sequence[Literal]) -> list[Cube]:
     return [frozenset((answer,)) for answer in answers]
 
 
-def _unions(ranges: list[Range]) -> list[Range]:
+def _unions(ranges: list[Interval]) -> list[Interval]:
     """The ranges of one term, those that touch as one."""
-    joined: list[Range] = []
+    joined: list[Interval] = []
     for one in sorted(ranges, key=lambda one: (one.low is not None, one.low or 0)):
         last = joined[-1] if joined else None
         if last is not None and (last.high is None or one.low is None or one.low <= last.high + 1):
@@ -272,11 +272,11 @@ def _covers_opposite(other: Cube, literal: Literal, rest: Cube) -> bool:
 
 def _opposite(literal: Literal) -> Literal | None:
     match literal:
-        case Range(term, low, None) if low is not None and is_total(literal):
-            return Range(term, None, low - 1)
-        case Range(term, None, high) if high is not None and is_total(literal):
-            return Range(term, high + 1, None)
-        case Range():
+        case Interval(term, low, None) if low is not None and is_total(literal):
+            return Interval(term, None, low - 1)
+        case Interval(term, None, high) if high is not None and is_total(literal):
+            return Interval(term, high + 1, None)
+        case Interval():
             return None
         case Comparison():
             return negation(literal) if is_total(literal) else None
