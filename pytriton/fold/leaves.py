@@ -4,7 +4,8 @@ Each translation is a *leaf*, a cube of literals (formula.py) that its define se
 
 * facts: whether each flag and each optional number is given; the values of texts and types;
 * what the translation recorded of numbers (lang/recording.py), less optional outcomes: what its own text needs;
-* the comparisons of numbers that the folded body makes, with their outcomes in this translation.
+* the comparisons of numbers that the folded body makes, with their outcomes in this translation; and whether a size
+  is a power of two, if blocks of this size are padded in some translations and not in others.
 
 A define set that satisfies a leaf takes the same arms of the body as the set that the leaf was made with, and its
 own translation computes the same. So the kernel accepts each define set that satisfies a leaf, and no other. A name
@@ -82,7 +83,10 @@ class Leaves:
         self._optional: frozenset[str] = frozenset()
         self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
         self._sort(variants)
-        decided = _decided(body, {name: size for size, name in padded.items()})
+        decided = [*_decided(body, {name: size for size, name in padded.items()})]
+        decided += [
+            Comparison("is_power_of_2", size) for size in padded if _is_padded_in_some(variants.values[size])
+        ]
         self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
         cubes = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
@@ -274,6 +278,11 @@ def _is_constant(comparison: Comparison) -> bool:
     """Whether it compares two equal sums of products, or numbers: then it holds for all defines."""
     difference = ("-", comparison.left, comparison.right)
     return not is_floating(comparison) and polynomial(difference).keys() <= {()}
+
+
+def _is_padded_in_some(sizes: Iterable[object]) -> bool:
+    """Whether some of the sizes are powers of two, and others are not."""
+    return len({size > 0 and size & (size - 1) == 0 for size in sizes if isinstance(size, int)}) > 1
 
 
 def _as_float(term: Term) -> Term:

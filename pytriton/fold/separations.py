@@ -143,7 +143,7 @@ class Separations:
     # ---------------------------------------------------------------- the text's own conditions
 
     def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Separator, ...]]]:
-        """The arms of ``#if`` around each line of the text; those that are not Python expressions are left out."""
+        """The arms of ``#if`` around each line of the text; those that the defines do not decide are left out."""
         everything = self._variants.all
         stack: list[list[Separator | None]] = []  # of each open #if: its arms so far, the last one is open
         start = 1
@@ -171,11 +171,12 @@ class Separations:
         if directive.word in ("ifdef", "ifndef"):
             text = f"defined {directive.names[0]}" if directive.names else "0"
         text = _DEFINED.sub(lambda match: self._given(match[1] or match[2]), text)
-        try:
-            node = expression(text)
-            condition = self._evaluated(node)
-        except SyntaxError:
-            condition = None
+        condition: Separator | None = None
+        if all(
+            name in self._variants.values for name in directive.names
+        ):  # else the kernel has no such constexpr
+            with suppress(SyntaxError):
+                condition = self._evaluated(expression(text))
         if condition is None:
             return None
         condition = condition._replace(cost=1)
