@@ -85,7 +85,7 @@ class Leaves:
         self._sort(variants)
         decided = [*_decided(body, {name: size for size, name in padded.items()})]
         decided += [
-            Comparison("is_power_of_2", size) for size in padded if _is_padded_in_some(variants.values[size])
+            Comparison("is_power_of_2", size) for size in padded if _pad_differently(variants.values[size])
         ]
         self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
@@ -280,7 +280,7 @@ def _is_constant(comparison: Comparison) -> bool:
     return not is_floating(comparison) and polynomial(difference).keys() <= {()}
 
 
-def _is_padded_in_some(sizes: Iterable[object]) -> bool:
+def _pad_differently(sizes: Iterable[object]) -> bool:
     """Whether some of the sizes are powers of two, and others are not."""
     return len({size > 0 and size & (size - 1) == 0 for size in sizes if isinstance(size, int)}) > 1
 
