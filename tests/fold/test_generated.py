@@ -297,7 +297,7 @@ def compare_memory(kernel: PortedKernel, text: str, defines: Mapping[str, object
     def launch(*arguments: Any, config: Any, grid: Any) -> None:
         function[grid](*arguments, **config.kwargs)
 
-    compare(text, "f", launch, Case(defines, kernel.bind(defines)), 16, (2,))
+    compare(text, "f", launch, Case(defines, kernel.bind(defines)), 3, (2,))
 
 
 def judged_blocks(seed: int, folder: Path) -> tuple[int, int]:
