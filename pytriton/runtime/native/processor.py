@@ -7,10 +7,11 @@ Input: a ``NativeModule`` that was compiled; then a grid, and the values of a la
 from __future__ import annotations
 
 import ctypes
-import itertools
+import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy
@@ -19,14 +20,16 @@ import torch
 from pytriton.lang.tree.types import BFLOAT16, BOOL, HALF, PointerType, ScalarType
 from pytriton.native.c_module import NativeModule
 from pytriton.runtime.interpret.patches import bits_of
-from pytriton.runtime.native.c_compiler import NoLibrary, build
+from pytriton.runtime.locks import Lock
+from pytriton.runtime.native.c_compiler import FAST, NoLibrary, build, is_built
 from pytriton.runtime.native.checks import NativeChecks
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
 MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
 MIN_PROGRAMS: Final = 4  # of a thread
+COMPILATION: Final = 0.2  # seconds, about, of fast code
+CHUNK: Final = 0.01  # seconds: from here on a chunk is not enlarged
 _SPARE_STACK: Final = 1 << 20
-_CHUNKS_A_THREAD: Final = 8
 
 
 def thread_count() -> int:
@@ -36,18 +39,26 @@ def thread_count() -> int:
 
 
 class Native:
-    """One kernel, ready to run on CPU memory."""
+    """One kernel, ready to run on CPU memory: at first quickly compiled code, and fast code once launches took as
+    long as it takes to compile that. Both give the same bits, so they may change in the middle of a launch."""
 
-    def __init__(self, module: NativeModule, library: ctypes.CDLL) -> None:
+    def __init__(self, module: NativeModule, library: ctypes.CDLL, *, is_fast: bool = True) -> None:
         self.module = module
-        self._entry = library[module.entry]
-        self._entry.restype = None
-        checks = [ctypes.c_void_p] if module.sites else []
-        self._entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
+        self._entry = self._entry_of(library)
+        self._is_fast = is_fast
+        self._seconds = 0.0  # of all launches, in quickly compiled code
+        self._lock = Lock()
         fields = [(f"v{place}", _field(type_)) for place, type_ in enumerate(module.parameters)]
         self._arguments = type(
             "_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]}
         )
+
+    def _entry_of(self, library: ctypes.CDLL) -> Any:
+        entry = library[self.module.entry]
+        entry.restype = None
+        checks = [ctypes.c_void_p] if self.module.sites else []
+        entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
+        return entry
 
     def run(
         self, grid: tuple[int, int, int], values: Sequence[Any], checks: NativeChecks | None = None
@@ -57,54 +68,102 @@ class Native:
         packed = [_packed(type_, value) for type_, value in zip(types, values, strict=True)]
         arguments = self._arguments(*packed)
         counts = (ctypes.c_int32 * 3)(*grid)
-        total = grid[0] * grid[1] * grid[2]
+        total = math.prod(grid)
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
-        small = self.module.stack_bytes <= MAX_OWN_STACK
-        size = max(1, -(-total // (threads * _CHUNKS_A_THREAD)))
-        starts = iter(range(0, total, size))
-        lock = threading.Lock()
+        chunks = _Chunks(total, threads)
 
         def work() -> None:
             more = [] if checks is None else [checks.thread()]
-            while True:
-                with lock:
-                    start = next(starts, None)
-                if start is None:
-                    return
-                end = min(start + size, total)
-                self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), start, end, *more)
+            for first, last in chunks:
+                start = time.perf_counter()
+                self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *more)
+                if not self._is_fast:
+                    self._took(time.perf_counter() - start)
 
-        if threads <= 1 and small:
-            work()
-            return
-        helpers = list(_threads(work, threads - 1 if small else max(1, threads), self.module.stack_bytes))
+        _spread(work, threads, self.module.stack_bytes, chunks.stop)
+
+    def _took(self, seconds: float) -> None:
+        """Count the time of quickly compiled code, and replace it once that is worth a compilation."""
+        with self._lock:
+            self._seconds += seconds
+            if self._is_fast or self._seconds < COMPILATION:
+                return
+            self._is_fast = True
+        library = build(self.module.entry, self.module.text, FAST)
+        if isinstance(library, ctypes.CDLL):
+            self._entry = self._entry_of(library)
+
+
+class _Chunks:
+    """The programs of a launch, from the first one, for several threads: ``first, last`` (exclusive).
+
+    Chunks grow while they are short and shrink toward the end, so that all threads end together.
+    """
+
+    def __init__(self, total: int, threads: int) -> None:
+        self._next, self._end, self._parts = 0, total, 2 * threads
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """The chunks of one thread."""
+        size = 1
+        while True:
+            with self._lock:
+                first = self._next
+                size = max(1, min(size, (self._end - first) // self._parts))
+                self._next = min(first + size, self._end)
+            if first >= self._end:
+                return
+            start = time.perf_counter()
+            yield first, min(first + size, self._end)
+            size = 2 * size if time.perf_counter() - start < CHUNK else size
+
+    def stop(self) -> None:
+        """No more chunks."""
+        self._end = 0
+
+
+_starting: Final = Lock()
+
+
+def _spread(work: Callable[[], None], threads: int, stack_bytes: int, stop: Callable[[], None]) -> None:
+    """Do the work in so many threads, of which the caller's is one where its stack is large enough.
+
+    ``stop`` lets them end, for Ctrl-C: the caller waits until no thread uses its memory.
+    """
+    small = stack_bytes <= MAX_OWN_STACK
+    helpers = _threads(work, threads - 1 if small else threads, stack_bytes)
+    try:
         if small:
             work()
         for helper in helpers:
             helper.join()
+    except BaseException:
+        stop()
+        for helper in helpers:
+            helper.join()
+        raise
 
 
-_starting: Final = threading.Lock()
-
-
-def _threads(work: Any, number: int, stack_bytes: int) -> Iterator[threading.Thread]:
+def _threads(work: Callable[[], None], number: int, stack_bytes: int) -> list[threading.Thread]:
     """Started threads with a stack of that size and some more."""
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]
     with _starting:
         page = 1 << 16
         before = threading.stack_size((stack_bytes + _SPARE_STACK + page - 1) // page * page)
         try:
-            for _ in itertools.repeat(None, number):
-                thread = threading.Thread(target=work, daemon=True)
+            for thread in threads:
                 thread.start()
-                yield thread
         finally:
             threading.stack_size(before)
+    return threads
 
 
 def native(module: NativeModule, *flags: str) -> Native | NoLibrary:
-    """A module, compiled and loaded."""
-    library = build(module.entry, module.text, *flags)
-    return library if isinstance(library, NoLibrary) else Native(module, library)
+    """A module, compiled and loaded; with ``flags``, always by these."""
+    known = flags or (FAST,) * is_built(module.entry, module.text, FAST)
+    library = build(module.entry, module.text, *known)
+    return library if isinstance(library, NoLibrary) else Native(module, library, is_fast=bool(known))
 
 
 _INTEGERS: Final = {
