@@ -1,7 +1,7 @@
 """A kernel in C on CPU memory: its programs, spread over threads.
 
 Input: a ``NativeModule`` that was compiled; then a grid, and the values of a launch (addresses and numbers), as for
-``Interpreted.run``. Chunks of programs are taken in order, so that a program may wait for one with a lower number.
+``Interpreted.run``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy
@@ -23,13 +23,11 @@ from pytriton.runtime.interpret.patches import bits_of
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.native.c_compiler import FAST, NoLibrary, build, is_built
 from pytriton.runtime.native.checks import NativeChecks
+from pytriton.runtime.native.spread import spread
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
-MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
 MIN_PROGRAMS: Final = 4  # of a thread
 COMPILATION: Final = 0.2  # seconds, about, of fast code
-CHUNK: Final = 0.01  # seconds: from here on a chunk is not enlarged
-_SPARE_STACK: Final = 1 << 20
 
 
 def thread_count() -> int:
@@ -69,18 +67,18 @@ class Native:
         arguments = self._arguments(*packed)
         counts = (ctypes.c_int32 * 3)(*grid)
         total = math.prod(grid)
+        blocks: dict[int, list[int]] = {}  # of checked code, what each thread is given
+
+        def run(first: int, last: int) -> None:
+            thread, start = threading.get_ident(), time.perf_counter()
+            if thread not in blocks:
+                blocks[thread] = [] if checks is None else [checks.thread()]
+            self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *blocks[thread])
+            if not self._is_fast:
+                self._took(time.perf_counter() - start)
+
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
-        chunks = _Chunks(total, threads)
-
-        def work() -> None:
-            more = [] if checks is None else [checks.thread()]
-            for first, last in chunks:
-                start = time.perf_counter()
-                self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *more)
-                if not self._is_fast:
-                    self._took(time.perf_counter() - start)
-
-        _spread(work, threads, self.module.stack_bytes, chunks.stop)
+        spread(run, self.module.entry.removesuffix("_programs"), total, threads, self.module.stack_bytes)
 
     def _took(self, seconds: float) -> None:
         """Count the time of quickly compiled code, and replace it once that is worth a compilation."""
@@ -92,71 +90,6 @@ class Native:
         library = build(self.module.entry, self.module.text, FAST)
         if isinstance(library, ctypes.CDLL):
             self._entry = self._entry_of(library)
-
-
-class _Chunks:
-    """The programs of a launch, from the first one, for several threads: ``first, last`` (exclusive).
-
-    Chunks grow while they are short and shrink toward the end, so that all threads end together.
-    """
-
-    def __init__(self, total: int, threads: int) -> None:
-        self._next, self._end, self._parts = 0, total, 2 * threads
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """The chunks of one thread."""
-        size = 1
-        while True:
-            with self._lock:
-                first = self._next
-                size = max(1, min(size, (self._end - first) // self._parts))
-                self._next = min(first + size, self._end)
-            if first >= self._end:
-                return
-            start = time.perf_counter()
-            yield first, min(first + size, self._end)
-            size = 2 * size if time.perf_counter() - start < CHUNK else size
-
-    def stop(self) -> None:
-        """No more chunks."""
-        self._end = 0
-
-
-_starting: Final = Lock()
-
-
-def _spread(work: Callable[[], None], threads: int, stack_bytes: int, stop: Callable[[], None]) -> None:
-    """Do the work in so many threads, of which the caller's is one where its stack is large enough.
-
-    ``stop`` lets them end, for Ctrl-C: the caller waits until no thread uses its memory.
-    """
-    small = stack_bytes <= MAX_OWN_STACK
-    helpers = _threads(work, threads - 1 if small else threads, stack_bytes)
-    try:
-        if small:
-            work()
-        for helper in helpers:
-            helper.join()
-    except BaseException:
-        stop()
-        for helper in helpers:
-            helper.join()
-        raise
-
-
-def _threads(work: Callable[[], None], number: int, stack_bytes: int) -> list[threading.Thread]:
-    """Started threads with a stack of that size and some more."""
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]
-    with _starting:
-        page = 1 << 16
-        before = threading.stack_size((stack_bytes + _SPARE_STACK + page - 1) // page * page)
-        try:
-            for thread in threads:
-                thread.start()
-        finally:
-            threading.stack_size(before)
-    return threads
 
 
 def native(module: NativeModule, *flags: str) -> Native | NoLibrary:

@@ -151,7 +151,8 @@ def agree(mutant: Mutant, *, inspected: bool) -> tuple[bool, bool]:
     launch = mutant.launch
     arena, other = Arena(launch.arguments), Arena(launch.arguments)
     try:
-        with noted() as found:
+        with noted() as found, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTRITON_CC", "none")
             launched(launch, arena, True)
         on_gpu, proved = by_table(launch, other, inspected=inspected)
     except (CompileError, LaunchError):
