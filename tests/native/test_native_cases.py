@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -33,10 +34,10 @@ def computed(case: str) -> None:
     module = to_c(text(case), data.get("defines"), settings, "kernel.c")
     kernels = [native(module, *flags) for flags in (WARNINGS, (*WARNINGS, FAST))]
     for run in runs(data):
-        bits = []
+        bits, (given, expected) = [], evaluated(run)
         for kernel in kernels:
             assert not isinstance(kernel, NoLibrary), kernel.reason
-            arguments, expected = evaluated(run)
+            arguments = deepcopy(given)
             x, y, z = (*run["grid"], 1, 1)[:3]
             buffers = [torch.zeros(size, dtype=torch.uint8) for size in module.buffers]
             kernel.run((x, y, z), [launched(value) for value in (*arguments.values(), *buffers)])
