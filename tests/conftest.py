@@ -28,6 +28,19 @@ for name in list(os.environ):
         del os.environ[name]
 
 
+TESTS = Path(__file__).parent
+OF_MODULES = frozenset(
+    "compatibility conversions emit errors fold fuzz hostile metamorphic oracle passes port translate".split()
+)
+
+
+@pytest.fixture(autouse=True)
+def _runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs launches on CPU tensors: C, as for users; where translated modules are judged, those."""
+    if request.path.relative_to(TESTS).parts[0] in OF_MODULES:
+        monkeypatch.setenv("PYTRITON_CC", "none")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite expected outputs (not with CI set)"

@@ -8,5 +8,6 @@ blocks.py       temporaries: reductions, products, values that are used several 
 inline.py       blocks that are computed where they are used, such as pointers and ranges
 actions.py      statements
 waits.py        loops in which a program may wait for another one
+c_library.py    what kernels call: the paragraphs of templates/native_library.c.j2 that a kernel needs
 c_module.py     the module, by templates/native.c.j2
 """

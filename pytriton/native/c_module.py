@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
 from pytriton.emit.templates import render
@@ -20,6 +19,7 @@ from pytriton.lang.tree.typed import KernelDef
 from pytriton.lang.tree.types import ElementType, PointerType, ScalarType
 from pytriton.native import scalars
 from pytriton.native.actions import Actions, comment, outlived
+from pytriton.native.c_library import defined, needed
 from pytriton.native.elements import Elements
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
@@ -33,6 +33,7 @@ from pytriton.settings import Settings
 from pytriton.source import Source
 
 TEMPLATE: Final = "native.c.j2"
+_FRAME: Final = frozenset(("arguments", "grid", "checks", "all"))  # names in it
 
 
 @record
@@ -70,7 +71,7 @@ def to_c(
 
 def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -> NativeModule:
     """The module of a kernel; with ``sites``, of one whose accesses are numbered, which are then checked."""
-    names = Identifiers(_reserved(checked=bool(sites)))
+    names = Identifiers(defined() | _FRAME)
     elements = Elements(names, inlined(kernel), report)
     entry = f"{re.sub('[^A-Za-z0-9_]', '_', kernel.name)}_programs"
     fields = [names[symbol] for symbol in kernel.parameters]
@@ -84,20 +85,15 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
     actions.body(kernel.body)
     lines = "\n".join(writer.lines)
     types = tuple(_parameter_type(symbol.type) for symbol in kernel.parameters)
-    arguments = [
-        {
-            "declaration": scalars.declared(type_, name),
-            "name": name,
-            "used": re.search(rf"\b{name}\b", lines) is not None,
-        }
-        for name, type_ in zip(fields, types, strict=True)
-    ]
+    declared = list(map(scalars.declared, types, fields))
+    used = [re.search(rf"\b{name}\b", lines) is not None for name in fields]
     text = render(
         TEMPLATE,
+        library=needed("\n".join([*declared, lines, "checks" * bool(sites)])),
         above=[comment(line) for line in kernel.comments.above],
         entry=entry,
-        program=f"{entry.removesuffix('s')}",
-        arguments=arguments,
+        program=entry.removesuffix("s"),
+        arguments=list(zip(declared, fields, used, strict=True)),
         body=writer.lines,
         checked=bool(sites),
     )
@@ -118,13 +114,3 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
 def _parameter_type(type_: object) -> ScalarType | PointerType:
     assert isinstance(type_, ScalarType | PointerType)
     return type_
-
-
-@cache
-def _reserved(*, checked: bool) -> frozenset[str]:
-    """The functions and types of the template, which a variable of that name would hide."""
-    text = render(
-        TEMPLATE, above=(), entry="entry", program="program", arguments=(), body=(), checked=checked
-    )
-    others = {"half", "bfloat16", "arguments", "grid", "all"} | ({"checks"} if checked else set())
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\(", text)) | others

@@ -1,7 +1,8 @@
 """C identifiers for symbols: the user's name where C, its library and our template leave it free.
 
 Input: symbols. Output: one identifier for each, unique in the module, so that scopes do not matter. A name that is
-a keyword, a macro, or in ``templates/native.c.j2`` gets an underscore; a second symbol of one name gets a number.
+a keyword, a macro, or in ``templates/native_library.c.j2`` gets an underscore; a second symbol of one name gets a
+number.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Input: operands that are C text with a precedence (``Text``). Output: text whose C type is exactly that of the typed
 expression: ``half`` and ``bfloat16`` are 16 bits of storage, computed in float and rounded after each operation.
-Helpers (``templates/native.c.j2``) stand where C leaves something undefined; integers wrap by ``-fwrapv``.
+Helpers (``templates/native_library.c.j2``) stand where C leaves something undefined; integers wrap by ``-fwrapv``.
 """
 
 from __future__ import annotations

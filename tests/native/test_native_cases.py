@@ -1,7 +1,8 @@
-"""The cases of tests/translate, computed by C."""
+"""The cases of tests/translate, computed by C: quickly compiled and fast code give the same bits."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 
 from pytriton.errors import UnsupportedError
 from pytriton.native.c_module import to_c
-from pytriton.runtime.native.c_compiler import NoLibrary, find
+from pytriton.runtime.native.c_compiler import FAST, NoLibrary, find
 from pytriton.runtime.native.processor import native
 from pytriton.settings import Settings
 from tests.translate.test_translate import CASES, equal, evaluated, load, runs, text
@@ -19,7 +20,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Cases that need what C lacks; a case that works is taken from the list.
 UNSUPPORTED = {"printf": "printf has no C yet"}
 
-pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
 
 def computed(case: str) -> None:
@@ -31,14 +32,18 @@ def computed(case: str) -> None:
         fast_math=data.get("fast_math", False),
     )
     module = to_c(text(case), data.get("defines"), settings, "kernel.c")
-    kernel = native(module, *WARNINGS)
-    assert not isinstance(kernel, NoLibrary), kernel.reason
+    kernels = [native(module, *flags) for flags in (WARNINGS, (*WARNINGS, FAST))]
     for run in runs(data):
-        arguments, expected = evaluated(run)
-        x, y, z = (*run["grid"], 1, 1)[:3]
-        buffers = [torch.zeros(size, dtype=torch.uint8) for size in module.buffers]
-        kernel.run((x, y, z), [launched(value) for value in (*arguments.values(), *buffers)])
-        equal(case, run, arguments, expected)
+        bits, (given, expected) = [], evaluated(run)
+        for kernel in kernels:
+            assert not isinstance(kernel, NoLibrary), kernel.reason
+            arguments = deepcopy(given)
+            x, y, z = (*run["grid"], 1, 1)[:3]
+            buffers = [torch.zeros(size, dtype=torch.uint8) for size in module.buffers]
+            kernel.run((x, y, z), [launched(value) for value in (*arguments.values(), *buffers)])
+            equal(case, run, arguments, expected)
+            bits.append([arguments[name].view(torch.uint8) for name in expected])
+        assert all(map(torch.equal, *bits))
 
 
 def launched(value: Any) -> Any:

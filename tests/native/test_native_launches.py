@@ -1,9 +1,13 @@
-"""Launches that run as C, for which the user has to ask: when they do, what threads find outside, what waits."""
+"""Launches that run as C: when they do, what threads find outside, what waits, when fast code runs."""
 
 from __future__ import annotations
 
+import signal
+import threading
+import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +18,7 @@ from pytriton.errors import LaunchError
 from pytriton.native.c_module import to_c
 from pytriton.runtime import errors
 from pytriton.runtime.interpret import interpreter
-from pytriton.runtime.native import native_kernel
+from pytriton.runtime.native import c_compiler, native_kernel, processor
 from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.runtime.native.native_kernel import native_of
 from pytriton.runtime.options.defines import Config
@@ -22,7 +26,7 @@ from pytriton.runtime.options.definition import KernelText
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +81,47 @@ def test_loops_that_may_wait(body: str, waits: bool) -> None:
     assert isinstance(made, NoLibrary) == waits
 
 
+def test_fast_code_runs_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It replaces the quickly compiled code in the middle of a launch, and is taken from the cache later."""
+    built = []
+    given = processor.build
+
+    def build(name: str, text: str, *flags: str) -> object:
+        built.append(flags)
+        return given(name, text, *flags)
+
+    monkeypatch.setattr(processor, "build", build)
+    text = COPY.replace("*(x + i)", "*(x + i) + 17")
+    x, z = torch.arange(4096.0), torch.zeros(4096)
+    pytriton.kernel(text)(x, z, grid=256)
+    assert built == [()]
+    monkeypatch.setattr(processor, "COMPILATION", 0)
+    pytriton.kernel(text)(x, z, grid=256)
+    assert built == [(), (), (c_compiler.FAST,)]
+    pytriton.kernel(text)(x, z, grid=256)
+    assert built[3:] == [(c_compiler.FAST,)]
+    assert torch.equal(z, x + 17)
+
+
+def test_an_interrupt_ends_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two chunks of programs; no thread runs on."""
+    monkeypatch.setenv("PYTRITON_THREADS", "3")
+    text = "void f(int *z, int n) { for (int i = 0; i < n; i++) atomic_add(z, 1); }"
+    z = torch.zeros(1).int()
+
+    def interrupt() -> None:
+        while z.item() == 0:
+            time.sleep(0.001)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        pytriton.kernel(text)(z, 100_000, grid=1_000_000)
+    done = z.item()
+    time.sleep(0.1)
+    assert 0 < done == z.item()
+
+
 def reports(kernel: Callable[..., object], *arguments: object) -> list[str]:
     """The warnings of a launch."""
     with warnings.catch_warnings(record=True, action="always") as seen:
@@ -91,20 +136,37 @@ class TestWhoRuns:
     def untold(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(errors, "_told", set())
 
-    @pytest.mark.parametrize("named", [None, "", "none"])
-    def test_nobody_asked(self, monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
-        """Then no compiler is looked for and nothing is said of C, though ``CC`` names one."""
-        monkeypatch.setenv("CC", "cc")
-        monkeypatch.setattr(native_kernel, "find", None)
-        if named is None:
-            monkeypatch.delenv("PYTRITON_CC")
-        else:
-            monkeypatch.setenv("PYTRITON_CC", named)
+    def test_none_is_the_interpreter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PYTRITON_CC", "none")
+        monkeypatch.setattr(processor, "build", None)
         for check in (None, False):
             p = torch.zeros(1).int()
             said = reports(pytriton.kernel(self.STORE, check=check), p, 3)
             assert (p.item(), said) == (3, [interpreter._NOTICE] if check is None else [])
-        assert native_kernel.runner().startswith("Triton's interpreter (PYTRITON_CC=cc")
+        assert native_kernel.runner() == "Triton's interpreter: PYTRITON_CC is none"
+
+    def test_who_compiles(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """The compiler that is named; if it is named in ``CC`` only, the next one where it does not run."""
+        for name in ("cc", "clang", "gcc", "named"):
+            (tmp_path / name).write_text(f"#!/bin/sh\necho {name}")
+            (tmp_path / name).chmod(0o700)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(c_compiler, "find_spec", lambda _: None)
+        for ours, cc, found in (
+            ("clang", "named", "clang"),
+            ("", "named", "named"),
+            ("", "no-such-compiler", "cc"),
+            ("", "named '", "cc"),
+            ("", "", "cc"),
+        ):
+            monkeypatch.setenv("PYTRITON_CC", ours)
+            monkeypatch.setenv("CC", cc)
+            compiler = find()
+            assert isinstance(compiler, c_compiler.CCompiler)
+            assert compiler.version == found
+        monkeypatch.setenv("PATH", "")
+        (said,) = reports(pytriton.kernel(self.STORE), torch.zeros(1).int(), 3)
+        assert said.endswith("there is no C compiler: install gcc or clang, or ziglang by pip")
 
     @pytest.mark.parametrize("check", [None, False])
     def test_c_runs(

@@ -12,7 +12,7 @@ from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.runtime.native.processor import native
 from pytriton.settings import Settings
 
-pytestmark = pytest.mark.skipif(find() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
 STRICT = ("-Wall", "-Wextra", "-Werror")
 

@@ -138,6 +138,7 @@ class TestCalls:
 
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(errors, "_told", set())
+        monkeypatch.setenv("PYTRITON_CC", "none")
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
         with warnings.catch_warnings(record=True, action="always") as seen:

@@ -8,8 +8,8 @@ import pytest
 @pytest.fixture(autouse=True)
 def runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs launches on CPU tensors."""
-    if getattr(request, "param", "module") == "C":
-        monkeypatch.setenv("PYTRITON_CC", "cc")
+    if getattr(request, "param", "module") == "module":
+        monkeypatch.setenv("PYTRITON_CC", "none")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,7 +1,9 @@
-"""The system's C compiler: C -> a shared object in the private cache.
+"""The C compiler of the system: C -> a shared object in the private cache.
 
-Input: a module's source. Output: the loaded library, or a ``NoLibrary`` with the compiler's message. Objects are
-named by source, compiler version, flags and processor, and replaced atomically: processes may compile at once.
+Input: a module's source. Output: the loaded library, or a ``NoLibrary`` with the reason why there is none. Objects
+are named by source, compiler version, flags and processor, and replaced atomically: processes may compile at once.
+Any optimisation gives the same bits: no flag lets a compiler change arithmetic, and it knows no function of the
+library, so that it computes none of them itself.
 """
 
 from __future__ import annotations
@@ -13,20 +15,25 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from pytriton.frozen import record
 from pytriton.runtime.compile.module_cache import directory, load_bytes, store_bytes
 
-COMPILER_VARIABLES: Final = ("PYTRITON_CC", "CC")
+VARIABLE: Final = "PYTRITON_CC"
 COMPILERS: Final = ("cc", "clang", "gcc")
 FLAGS: Final = (
-    "-std=c11 -O3 -march=native -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno "
-    "-fno-trapping-math -fno-delete-null-pointer-checks -fPIC -shared"
+    "-std=c11 -O0 -march=native -ffp-contract=off -fwrapv -fno-strict-aliasing -fno-math-errno -fno-builtin "
+    "-fno-trapping-math -fno-delete-null-pointer-checks -fno-sanitize=undefined -fPIC -shared -pipe"
 ).split()
+FAST: Final = "-O3"  # a flag for code that runs long
+LIBRARIES: Final = ("-nostdlib", "-lm", "-lgcc") if sys.platform == "linux" else ("-lm",)  # libc is there
 MAX_SECONDS: Final = 300  # of one compilation
 MAX_OBJECT_BYTES: Final = 1 << 26
 
@@ -41,29 +48,44 @@ class CCompiler:
 
 @record
 class NoLibrary:
-    """The reason why there is no library."""
+    """The reason why there is no library; empty where the user wants none."""
 
     reason: str
 
 
-def find() -> CCompiler | None:
-    """The compiler that the environment names, else the first one in PATH."""
-    for variable in COMPILER_VARIABLES:
-        named = os.environ.get(variable)
-        if named:
-            try:
-                return _started(tuple(shlex.split(named)))
-            except ValueError:  # a quote without its end
-                return None
-    found = (_started((path,)) for path in map(shutil.which, COMPILERS) if path)
-    return next((compiler for compiler in found if compiler), None)
+def find() -> CCompiler | NoLibrary:
+    """The compiler that the user names, else the first one that is installed."""
+    named = os.environ.get(VARIABLE)
+    if named == "none":
+        return NoLibrary("")
+    if named:
+        refused = NoLibrary(f"{VARIABLE} is {named!r}, which does not run: name a C compiler in it")
+        return _started(_words(named)) or refused
+    missing = NoLibrary("there is no C compiler: install gcc or clang, or ziglang by pip")
+    return next(filter(None, map(_started, _installed())), missing)
+
+
+def _installed() -> Iterator[tuple[str, ...]]:
+    yield _words(os.environ.get("CC", ""))
+    for path in map(shutil.which, COMPILERS):
+        yield (path,) if path else ()
+    yield (sys.executable, "-m", "ziglang", "cc") if find_spec("ziglang") else ()
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """The words of a command; none where a quote has no end."""
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
 
 
 @cache
 def _started(command: tuple[str, ...]) -> CCompiler | None:
+    """The compiler of a command, if it runs."""
     try:
         run = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=MAX_SECONDS)
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, IndexError, subprocess.SubprocessError):  # IndexError: no words
         return None
     return CCompiler(command, run.stdout.partition("\n")[0]) if run.returncode == 0 else None
 
@@ -83,11 +105,9 @@ def _processor() -> str:
 def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
     """The library of a module. ``flags``: more for the compiler."""
     compiler = find()
-    if compiler is None:
-        return NoLibrary("no C compiler was found: install gcc or clang, or name one in PYTRITON_CC")
-    parts = (text, compiler.version, *compiler.command, *FLAGS, *flags, _processor())
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-    file = f"{name}_{key}.so"
+    if isinstance(compiler, NoLibrary):
+        return compiler
+    file = _file(compiler, name, text, flags)
     if load_bytes(file, MAX_OBJECT_BYTES) is None:
         made = _compiled(compiler, text, flags)
         if isinstance(made, NoLibrary):
@@ -101,13 +121,25 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
         return NoLibrary(f"{path} cannot be loaded: {error}")
 
 
-def _compiled(compiler: CCompiler, text: str, flags: tuple[str, ...]) -> bytes | NoLibrary:
+def is_built(name: str, text: str, *flags: str) -> bool:
+    """Whether the library is in the cache."""
+    compiler = find()
+    return isinstance(compiler, CCompiler) and (directory() / _file(compiler, name, text, flags)).exists()
+
+
+def _file(compiler: CCompiler, name: str, text: str, flags: Sequence[str]) -> str:
+    """The name of a library's file."""
+    parts = (text, compiler.version, *compiler.command, *FLAGS, *LIBRARIES, *flags, _processor())
+    return f"{name}_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.so"
+
+
+def _compiled(compiler: CCompiler, text: str, flags: Sequence[str]) -> bytes | NoLibrary:
     """The bytes of a shared object."""
     try:
         with tempfile.TemporaryDirectory(prefix="pytriton-cc-") as place:
             source, target = Path(place, "kernel.c"), Path(place, "kernel.so")
             source.write_text(text, encoding="utf-8")
-            command = [*compiler.command, *FLAGS, *flags, str(source), "-o", str(target), "-lm"]
+            command = [*compiler.command, *FLAGS, *flags, str(source), "-o", str(target), *LIBRARIES]
             run = subprocess.run(
                 command, capture_output=True, text=True, errors="replace", timeout=MAX_SECONDS, cwd=place
             )

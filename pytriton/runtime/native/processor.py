@@ -1,16 +1,17 @@
 """A kernel in C on CPU memory: its programs, spread over threads.
 
 Input: a ``NativeModule`` that was compiled; then a grid, and the values of a launch (addresses and numbers), as for
-``Interpreted.run``. Chunks of programs are taken in order, so that a program may wait for one with a lower number.
+``Interpreted.run``.
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
+import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy
@@ -19,14 +20,14 @@ import torch
 from pytriton.lang.tree.types import BFLOAT16, BOOL, HALF, PointerType, ScalarType
 from pytriton.native.c_module import NativeModule
 from pytriton.runtime.interpret.patches import bits_of
-from pytriton.runtime.native.c_compiler import NoLibrary, build
+from pytriton.runtime.locks import Lock
+from pytriton.runtime.native.c_compiler import FAST, NoLibrary, build, is_built
 from pytriton.runtime.native.checks import NativeChecks
+from pytriton.runtime.native.spread import spread
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
-MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
 MIN_PROGRAMS: Final = 4  # of a thread
-_SPARE_STACK: Final = 1 << 20
-_CHUNKS_A_THREAD: Final = 8
+COMPILATION: Final = 0.2  # seconds, about, of fast code
 
 
 def thread_count() -> int:
@@ -36,18 +37,26 @@ def thread_count() -> int:
 
 
 class Native:
-    """One kernel, ready to run on CPU memory."""
+    """One kernel, ready to run on CPU memory: at first quickly compiled code, and fast code once launches took as
+    long as it takes to compile that. Both give the same bits, so they may change in the middle of a launch."""
 
-    def __init__(self, module: NativeModule, library: ctypes.CDLL) -> None:
+    def __init__(self, module: NativeModule, library: ctypes.CDLL, *, is_fast: bool = True) -> None:
         self.module = module
-        self._entry = library[module.entry]
-        self._entry.restype = None
-        checks = [ctypes.c_void_p] if module.sites else []
-        self._entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
+        self._entry = self._entry_of(library)
+        self._is_fast = is_fast
+        self._seconds = 0.0  # of all launches, in quickly compiled code
+        self._lock = Lock()
         fields = [(f"v{place}", _field(type_)) for place, type_ in enumerate(module.parameters)]
         self._arguments = type(
             "_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]}
         )
+
+    def _entry_of(self, library: ctypes.CDLL) -> Any:
+        entry = library[self.module.entry]
+        entry.restype = None
+        checks = [ctypes.c_void_p] if self.module.sites else []
+        entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
+        return entry
 
     def run(
         self, grid: tuple[int, int, int], values: Sequence[Any], checks: NativeChecks | None = None
@@ -57,54 +66,37 @@ class Native:
         packed = [_packed(type_, value) for type_, value in zip(types, values, strict=True)]
         arguments = self._arguments(*packed)
         counts = (ctypes.c_int32 * 3)(*grid)
-        total = grid[0] * grid[1] * grid[2]
+        total = math.prod(grid)
+        blocks: dict[int, list[int]] = {}  # of checked code, what each thread is given
+
+        def run(first: int, last: int) -> None:
+            thread, start = threading.get_ident(), time.perf_counter()
+            if thread not in blocks:
+                blocks[thread] = [] if checks is None else [checks.thread()]
+            self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *blocks[thread])
+            if not self._is_fast:
+                self._took(time.perf_counter() - start)
+
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
-        small = self.module.stack_bytes <= MAX_OWN_STACK
-        size = max(1, -(-total // (threads * _CHUNKS_A_THREAD)))
-        starts = iter(range(0, total, size))
-        lock = threading.Lock()
+        spread(run, self.module.entry.removesuffix("_programs"), total, threads, self.module.stack_bytes)
 
-        def work() -> None:
-            more = [] if checks is None else [checks.thread()]
-            while True:
-                with lock:
-                    start = next(starts, None)
-                if start is None:
-                    return
-                end = min(start + size, total)
-                self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), start, end, *more)
-
-        if threads <= 1 and small:
-            work()
-            return
-        helpers = list(_threads(work, threads - 1 if small else max(1, threads), self.module.stack_bytes))
-        if small:
-            work()
-        for helper in helpers:
-            helper.join()
-
-
-_starting: Final = threading.Lock()
-
-
-def _threads(work: Any, number: int, stack_bytes: int) -> Iterator[threading.Thread]:
-    """Started threads with a stack of that size and some more."""
-    with _starting:
-        page = 1 << 16
-        before = threading.stack_size((stack_bytes + _SPARE_STACK + page - 1) // page * page)
-        try:
-            for _ in itertools.repeat(None, number):
-                thread = threading.Thread(target=work, daemon=True)
-                thread.start()
-                yield thread
-        finally:
-            threading.stack_size(before)
+    def _took(self, seconds: float) -> None:
+        """Count the time of quickly compiled code, and replace it once that is worth a compilation."""
+        with self._lock:
+            self._seconds += seconds
+            if self._is_fast or self._seconds < COMPILATION:
+                return
+            self._is_fast = True
+        library = build(self.module.entry, self.module.text, FAST)
+        if isinstance(library, ctypes.CDLL):
+            self._entry = self._entry_of(library)
 
 
 def native(module: NativeModule, *flags: str) -> Native | NoLibrary:
-    """A module, compiled and loaded."""
-    library = build(module.entry, module.text, *flags)
-    return library if isinstance(library, NoLibrary) else Native(module, library)
+    """A module, compiled and loaded; with ``flags``, always by these."""
+    known = flags or (FAST,) * is_built(module.entry, module.text, FAST)
+    library = build(module.entry, module.text, *known)
+    return library if isinstance(library, NoLibrary) else Native(module, library, is_fast=bool(known))
 
 
 _INTEGERS: Final = {

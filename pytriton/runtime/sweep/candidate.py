@@ -38,7 +38,7 @@ from pytriton.runtime.launch.device import (
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.native.c_compiler import NoLibrary
-from pytriton.runtime.native.native_kernel import asked_for, native_of
+from pytriton.runtime.native.native_kernel import inspected, native_of
 from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
@@ -228,11 +228,6 @@ def _copier(width: int) -> Candidate:
 # LaunchError for its races.
 
 
-def _inspected() -> str:
-    """Why C does not run it, where the user asked for C."""
-    return asked_for() and "check_races and traces need the interpreter"
-
-
 def copies(arguments: Sequence[Any]) -> list[Any]:
     """The arguments with new tensors on the CPU, which share memory among each other as these do."""
     storages: dict[int, torch.Tensor] = {}
@@ -260,7 +255,7 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing = Racing(made.sites, memory, grid)
     try:
-        OnCpu(made, text.source, _inspected()).run(
+        OnCpu(made, text.source, inspected()).run(
             grid, launch.values, racing, in_order(grid, backwards=turned)
         )
     except LaunchError as error:
@@ -276,6 +271,6 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     """Run one program of a launch on CPU memory; raises what its interpretation raises."""
     made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
     recorded = Recorded(made.sites, memory, made.steps)
-    OnCpu(made, text.source, _inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
+    OnCpu(made, text.source, inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
     notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)
