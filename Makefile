@@ -80,9 +80,9 @@ clean:  ## back to a fresh clone
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet "$(TORCH)"
 	$(if $(TRITON),.venv/bin/python -m pip install --quiet "$(TRITON)")
-	.venv/bin/python -m pip install --quiet --editable '.[dev]'
+	.venv/bin/python -m pip install --quiet --editable '.[dev,torch]'
 	@touch $@
 
 .venv/.docs: .venv/.ready
-	.venv/bin/python -m pip install --quiet --editable '.[dev,docs]'
+	.venv/bin/python -m pip install --quiet --editable '.[dev,docs,torch]'
 	@touch $@
