@@ -159,9 +159,9 @@ def test_only_translate(wheel: Path, kernel_file: Path) -> None:
     run(sys.executable, "-m", "venv", folder / "env", cwd=folder)
     python = folder / "env" / BIN / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=folder)
-    listed = run(python, "-m", "pip", "list", "--format=freeze", cwd=folder).lower()
+    listed = run(python, "-I", "-m", "pip", "list", "--format=freeze", cwd=folder).lower()
     assert {line.partition("==")[0].partition(" ")[0] for line in listed.splitlines()} <= INSTALLED
-    assert run(python, "-m", "pip", "check", cwd=folder) == "No broken requirements found.\n"
+    assert run(python, "-I", "-m", "pip", "check", cwd=folder) == "No broken requirements found.\n"
     command = (folder / "env" / BIN / "pytriton", "translate", kernel_file, "-D", "TILE=64")
     assert "@triton.jit\ndef add(" in run(*command, cwd=folder)
     assert "TC302" in run(python, "-m", "pytriton", "explain", "TC302", cwd=folder)
