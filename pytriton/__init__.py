@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         synchronize,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 globals().pop("gradient")  # the package, now loaded: its name is the function's
 
 __all__ = [

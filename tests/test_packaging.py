@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import pytriton
-
 ROOT = Path(__file__).parent.parent
 
 # All that translating needs beside the standard library.
@@ -143,11 +141,6 @@ def test_wheel_translates_in_a_clean_environment(wheel: Path, kernel_file: Path)
     assert (folder / "add.py").read_text(encoding="utf-8") == text
     page = run(python, "-I", "-m", "pytriton", "explain", "TC302", cwd=folder)
     assert page == (ROOT / "docs" / "errors" / "TC302.md").read_text(encoding="utf-8")
-
-
-def test_citation_has_the_version() -> None:
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {pytriton.__version__}\n" in citation
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+import pytriton
 from tools import matrix
 
 ROOT = Path(__file__).parent.parent
@@ -113,6 +114,53 @@ def test_the_sdist_has_every_file_of_the_root() -> None:
     included = re.findall(r'"([^"]+)"', listed)
     assert {path.name for path in ROOT.glob("*.*") if path.suffix in (".md", ".cff")} <= set(included)
     assert all((ROOT / name).exists() for name in included)
+
+
+def test_the_readme_has_no_relative_links() -> None:
+    """A package index shows it, too."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", _read("README.md"), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)]*)\)|^\[[^\]]+\]: (\S+)$|(?:src|href)=\"?([^\"> ]+)", text, re.MULTILINE)
+    links = ["".join(target) for target in targets]
+    assert len(links) > 20
+    assert all(link.startswith(("https://", "#")) for link in links), links
+    defined = set(re.findall(r"^\[([^\]]+)\]: ", text, re.MULTILINE))
+    named = set(re.findall(r"\[([^\]]+)\](?![(:])", text))
+    assert {" ".join(name.split()) for name in named} == defined
+
+
+def test_addresses_of_the_project_lead_to_files() -> None:
+    """Each link of README, Changes and pyproject.toml to site or repository has its page, file and heading."""
+    site, repository = PROJECT["urls"]["Homepage"], PROJECT["urls"]["Repository"]
+    text = "".join(map(_read, ("README.md", "CHANGELOG.md", "pyproject.toml")))
+    hosts = "|".join(re.escape(address.split("/")[2]) for address in (site, repository))
+    addresses = set(re.findall(rf"https://(?:{hosts})/[^\s)\"]*", text))
+    assert len(addresses) > 20
+    for address in addresses:
+        place, _, anchor = address.partition("#")
+        if place == site or re.fullmatch(rf"{repository}(/issues|/compare/.*|/releases/tag/v.*)?", place):
+            continue
+        if place.startswith(site):
+            page = place.removeprefix(site)
+            path = f"docs/{page}" if page.startswith("_static/") else f"docs/{page.removesuffix('.html')}.md"
+        else:
+            assert place.startswith(f"{repository}/blob/main/"), address
+            path = place.removeprefix(f"{repository}/blob/main/")
+        assert (ROOT / path).is_file(), address
+        headings = re.findall(r"^#+ (.*)$", _read(path), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in {
+            re.sub(r"[^\w-]", "", name.lower().replace(" ", "-")) for name in headings
+        }
+
+
+def test_the_version_stands_in_one_place() -> None:
+    version = pytriton.__version__
+    assert "version" in PROJECT["dynamic"]
+    heads = re.findall(r"^## \[(.*?)\](?: - (\d{4}-\d\d-\d\d))?$", _read("CHANGELOG.md"), re.MULTILINE)
+    assert heads[0] == ("Unreleased", "")
+    assert heads[1][0] == version
+    assert heads[1][1]
+    for place in ("pyproject.toml", "CITATION.cff", "README.md", "docs/conf.py", "Makefile"):
+        assert version not in _read(place), place
 
 
 def _read(path: str | Path) -> str:
