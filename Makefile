@@ -11,6 +11,7 @@ TRITON ?=
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PYTEST_FLAGS ?= -n 2 --dist worksteal
+WHEEL_TESTS ?= tests/translate tests/programs tests/runtime/test_wrong_use.py tests/test_command_line.py
 
 ifdef PY
 ENV :=
@@ -21,7 +22,7 @@ DOCS := .venv/.docs
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check golden review grammar matrix bench fuzz site site-test clean
+.PHONY: help demo test slow check workflows dist wheel-test golden review grammar matrix bench fuzz site site-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -40,6 +41,26 @@ check: $(ENV)  ## lint, format, types, and the ceilings of the size
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) tools/size.py
+
+workflows: $(ENV)  ## the files below .github, by zizmor and by their schemas
+	$(if $(findstring /,$(PY)),$(dir $(PY)))zizmor --offline --no-progress --quiet .github
+	$(PY) -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(PY) -m check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+
+dist: $(ENV)  ## the wheel and the sdist, in dist
+	rm -rf dist
+	$(PY) -m hatchling build
+
+# Beside the wheel the environment has torch and the tools; the tests are those of the sdist, without its pytriton/.
+wheel-test:  ## the wheel in dist, installed in a new environment and tested there
+	rm -rf build/wheel
+	mkdir -p build/wheel
+	tar xzf dist/*.tar.gz -C build/wheel --strip-components 1
+	rm -r build/wheel/pytriton
+	$(PYTHON) -m venv build/wheel/.venv
+	build/wheel/.venv/bin/python -m pip install --quiet "$(TORCH)" $(TRITON)
+	build/wheel/.venv/bin/python -m pip install --quiet "$$(echo dist/*.whl)[dev,torch]"
+	cd build/wheel && .venv/bin/python -m pytest $(PYTEST_FLAGS) $(WHEEL_TESTS)
 
 golden: $(ENV)  ## rewrite the expected translations and diagnostics; read the diff before you commit it
 	$(PY) -m pytest --update-golden tests/translate tests/fold tests/errors
@@ -80,9 +101,9 @@ clean:  ## back to a fresh clone
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet "$(TORCH)"
 	$(if $(TRITON),.venv/bin/python -m pip install --quiet "$(TRITON)")
-	.venv/bin/python -m pip install --quiet --editable '.[dev]'
+	.venv/bin/python -m pip install --quiet --editable '.[dev,torch]'
 	@touch $@
 
 .venv/.docs: .venv/.ready
-	.venv/bin/python -m pip install --quiet --editable '.[dev,docs]'
+	.venv/bin/python -m pip install --quiet --editable '.[dev,docs,torch]'
 	@touch $@

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         synchronize,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 globals().pop("gradient")  # the package, now loaded: its name is the function's
 
 __all__ = [
@@ -117,12 +117,12 @@ def _module(path: str, what: str) -> Any:
     try:
         return import_module(path)
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "triton", "numpy"):
+        if error.name not in ("torch", "triton", "numpy", "platformdirs"):
             raise
         missing = error.name
     raise ImportError(
-        f"{what} needs {missing}, which is not installed; pytriton.translate needs neither torch "
-        "nor triton (Triton exists for Linux: https://triton-lang.org)"
+        f"{what} needs {missing}, which is not installed: pip install 'pytriton-c[torch]', on Linux; "
+        "pytriton.translate needs neither torch nor triton"
     )
 
 

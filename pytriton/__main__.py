@@ -6,6 +6,7 @@ Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "run":
         return run(options)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # that of Python files, also in pipes on Windows
     try:
         status = _done(parser, options)
         sys.stdout.flush()

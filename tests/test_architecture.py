@@ -504,7 +504,7 @@ def test_documents_name_what_is_there() -> None:
         path for path in (*named, *listed) if not any((top / path).exists() for top in (ROOT, PACKAGE))
     ] == []
     assert {str(PurePosixPath(name).parent) for name in TEXTS} - {".", *listed} == set()
-    assert all(f"]({name})" in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
+    assert all(f"\n[{name}]: " in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
 
 
 def test_documents_name_what_is_defined() -> None:

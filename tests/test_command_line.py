@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,8 @@ import pytest
 
 from pytriton.__main__ import _parser, main
 
-PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "command-line.md"
 
 
 def commands() -> dict[str, Any]:
@@ -45,6 +47,15 @@ def test_the_first_of_a_list_is_taken_and_reported(
     assert main(["translate", str(source), "-D", "T=16,32", "-D", "TT=1"]) == 0
     wanted = f"note: T is 16, the first of 2 values\n{source}: warning: the source does not mention the define 'TT'"
     assert capsys.readouterr().err.startswith(wanted)
+
+
+def test_a_module_is_printed_as_utf_8(tmp_path: Path) -> None:
+    """On Windows a pipe has another encoding, which not all comments fit."""
+    (tmp_path / "one.c").write_text("void one(float* x) {\n  *x = 1;  // 一\n}\n", encoding="utf-8")
+    command = (sys.executable, "-m", "pytriton", "translate", "one.c")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
+    printed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout
+    assert "  # 一" in printed.decode("utf-8")
 
 
 def test_a_reader_that_has_enough() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.translate.test_translate import CASES
+from tests.translate.cases import CASES
 
 TESTS = Path(__file__).parent
 TABLE = TESTS.parent / "docs" / "language.md"

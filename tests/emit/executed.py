@@ -18,7 +18,8 @@ import torch
 
 import pytriton
 from tests.emit.test_executed import PROGRAMS, SAMPLE
-from tests.translate.test_translate import equal, evaluated, load, runs, translated
+from tests.translate.cases import load, runs, translated
+from tests.translate.test_translate import equal, evaluated
 
 
 def from_file(translation: pytriton.Translation) -> Any:

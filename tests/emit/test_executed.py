@@ -7,7 +7,7 @@ import sys
 from typing import Final
 
 from tests.processes import ROOT, run
-from tests.translate.test_translate import GOLDENS
+from tests.translate.cases import GOLDENS
 
 # Parameters, body, and the numbers to pass after the first parameter, which is a tensor of zeros.
 PROGRAMS: Final = (

@@ -27,7 +27,7 @@ from pytriton.settings import Settings
 from tests.lang.defined_sources import generated
 from tests.lang.recorded import Outcome, checked, launched, recorded
 from tests.translate import test_parameters
-from tests.translate.test_translate import load, runs, text
+from tests.translate.cases import load, runs, text
 
 COUNT = int(os.environ.get("CONDITION_SOURCES", "3000"))
 SEED = int(os.environ.get("CONDITION_SEED", "0"))

@@ -13,7 +13,7 @@ from pytriton.errors import CompileError
 from pytriton.lang.format import formatted
 from pytriton.pipeline import translate
 from pytriton.source import Source
-from tests.translate.test_translate import CASES, load, text
+from tests.translate.cases import CASES, load, text
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 NOT_TOKENS = "pp_error_not_taken"  # an #if drops a string that never ends
@@ -171,5 +171,6 @@ def test_refused() -> None:
 
 
 def test_derived_texts_are_formatted() -> None:
+    pytest.importorskip("torch")
     source = pytriton.gradient("__global__ void f(float *y, float *x) { *y = *x * *x; }").source
     assert formatted(Source(source)) == source

@@ -33,7 +33,7 @@ from tests.mutation.near import near
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mutation.md"
 GOLDENS = "tests/translate/test_translate.py"
-TEXTS = f"{GOLDENS}::test_text"
+TEXTS = "tests/translate/test_text.py::test_text"
 _LEFT_OUT = (
     ".git",
     ".venv",

@@ -294,6 +294,6 @@ def test_without_triton(tmp_path: Path) -> None:
         "except ImportError as error: print(error, error.__context__)\n"
     )
     assert python("-c", program).stdout == (
-        "True\npytriton.kernel needs triton, which is not installed; pytriton.translate needs neither torch nor "
-        "triton (Triton exists for Linux: https://triton-lang.org) None\n"
+        "True\npytriton.kernel needs triton, which is not installed: pip install 'pytriton-c[torch]', on Linux; "
+        "pytriton.translate needs neither torch nor triton None\n"
     )

@@ -18,7 +18,8 @@ from pytriton.pipeline import translate_as
 from pytriton.runtime.compile.load import load as loaded
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.settings import Settings
-from tests.translate.test_translate import CASES, evaluated, load, text
+from tests.translate.cases import CASES, load, text
+from tests.translate.test_translate import evaluated
 
 WITH_DEFINES = [case for case in CASES if load(case).get("defines")]
 MARGIN = 1 << 17  # bytes around each tensor: other sizes reach further

@@ -1,37 +1,8 @@
-"""Translations, each proved up to four ways.
-
-A case is a folder ``tests/translate/<case>`` with ``kernel.c`` and ``case.toml``. Its translation must compile for
-each target, and compute what ``case.toml`` says::
-
-    defines = { TM = 16, TYPE = "half" }   # as given to pytriton.kernel
-    warnings = ["TC323"]                   # codes expected, none if absent
-    fast_math = true                       # as given to pytriton.kernel; so are kernel, strict_literals
-    not_on = ["hip:gfx942 3.6"]            # targets, perhaps of one Triton, whose compiler fails on it
-    [run]
-    grid = [2]
-    args = { X = "normal(32)", Y = "full(32, nan)", N = "30" }      # torch expressions, in parameter order
-    expect = { Y = "where(arange(32) < N, X + 1, Y)" }              # of the arguments as they were
-    rtol = 1e-6                                                     # absent: equal bit for bit, NaN included
-
-An expression sees torch's functions, ``normal(*shape)`` (float32, seeded), ``ints(low, high, *shape)`` (int32),
-``special(*shape)`` (normal with NaN, infinities and zeros among it) and the dtypes.
-
-Most cases have a golden, ``expected.py``: the translation is exactly that (``make golden`` rewrites it, and fills
-an empty file), and ``ruff format`` leaves it alone. A case needs none where its translation has no construct, and
-takes no path through passes and printer, that no other golden has.
-
-``tables.toml`` holds cases whose Python differs from a golden in types, sizes and numbers alone: compiled and
-computed as the others, without a golden. A table has a ``source`` and what its ``rows`` share; a row has a name and
-adds to it.
-"""
+"""Each translation compiles for all targets, and computes what its case says (``cases.py``)."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
-from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,54 +17,9 @@ from pytriton.runtime.compile.load import load as loaded
 from pytriton.runtime.compile.specialize import common_specialization, specialize
 from pytriton.runtime.interpret.interpreter import Interpreted
 from tests.conversions.c_types import TORCH
-from tests.processes import python
-
-ROOT = Path(__file__).parent
-FOLDERS = sorted(path.parent.name for path in ROOT.glob("*/kernel.c"))
-GOLDENS = [name for name in FOLDERS if (ROOT / name / "expected.py").exists()]
-
-
-def merged(shared: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """Two nested tables as one; where both have a value, the row's."""
-    both = {name: merged(shared[name], row[name]) for name in shared.keys() & row if type(row[name]) is dict}
-    return shared | row | both
-
-
-def runs(case: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of a case, of which most have one."""
-    return case["run"] if isinstance(case["run"], list) else [case["run"]]
-
-
-def table() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of all tables, each as a complete case."""
-    for shared in tomllib.loads((ROOT / "tables.toml").read_text())["table"]:
-        for name, row in shared.pop("rows").items():
-            case = merged(shared, row)
-            seen = {"defines": case.get("defines", {})}
-            yield name, case | {"run": [run | seen for run in runs(case)]}
-
-
-TABLE = dict(table())
-CASES = [*FOLDERS, *TABLE]
+from tests.translate.cases import CASES, load, runs, text, translated
 
 TRITON = ".".join(version("triton").split(".")[:2])
-
-
-@cache
-def load(case: str) -> dict[str, Any]:
-    """The row of a table, or the parsed case.toml."""
-    return TABLE[case] if case in TABLE else tomllib.loads((ROOT / case / "case.toml").read_text())
-
-
-def text(case: str) -> bytes:
-    """The kernel as a user's file holds it."""
-    return TABLE[case]["source"].encode() if case in TABLE else (ROOT / case / "kernel.c").read_bytes()
-
-
-def translated(case: str) -> pytriton.Translation:
-    """The translation of a case."""
-    data = load(case)
-    return kernel_of(case).translation(data.get("defines"))
 
 
 def kernel_of(case: str) -> pytriton.Kernel:
@@ -106,35 +32,6 @@ def kernel_of(case: str) -> pytriton.Kernel:
         strict_literals=data.get("strict_literals", False),
         fast_math=data.get("fast_math", False),
     )
-
-
-def test_every_case_is_complete() -> None:
-    assert len(CASES) == len(set(CASES))
-    for case in FOLDERS:
-        names = {path.name for path in (ROOT / case).iterdir()}
-        assert names - {"expected.py"} == {"kernel.c", "case.toml"}, case
-
-
-@pytest.mark.parametrize("case", GOLDENS)
-def test_text(case: str, update_golden: bool) -> None:
-    translation = translated(case)
-    expected = ROOT / case / "expected.py"
-    if update_golden:
-        expected.write_text(translation.text)
-    assert translation.text == expected.read_text()
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(4)
-def test_warnings(case: str) -> None:
-    codes = [warning.code for warning in translated(case).warnings]
-    assert codes == load(case).get("warnings", [])
-
-
-def test_formatted() -> None:
-    """``ruff format`` with its own defaults changes nothing."""
-    run = python("-m", "ruff", "format", "--isolated", "--diff", ROOT, "--exclude", "test_*.py")
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("case", CASES)
