@@ -15,16 +15,19 @@ All sides allocate what they return, as a backward does. Runs are long enough to
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch._functorch import config as functorch
 
-from benchmarks.measure import OURS, Contender, Row, Settings, compare, first_line
+from benchmarks.measure import OURS, Contender, Row, Settings, compare, first_line, machine
 
 import attention  # isort: skip  (examples/, on the path by measure.py)
 import blocksparse_matmul as sparse  # isort: skip
@@ -301,8 +304,10 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="+", choices=[*BENCHMARKS, "reported"], default=[*BENCHMARKS, "reported"]
     )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
     options = parser.parse_args()
-    settings, ratios, wrong = Settings(options.smoke, options.quick), [], 0
+    settings, wrong = Settings(options.smoke, options.quick), 0
+    results: list[dict[str, Any]] = []
     functorch.donated_buffer = False  # torch.compile's backward runs again
     torch.manual_seed(0)
     for name in (name for name in BENCHMARKS if name in options.only):
@@ -314,13 +319,16 @@ def main() -> int:
                 print(f"{row.program:14} {row.case:20} failed: {first_line(error)}", flush=True)
                 continue
             print(_line(result), flush=True)
-            if COMPILED in result["ratios"]:
-                ratios.append(result["ratios"][COMPILED])
+            results.append(result)
+    ratios = [result["ratios"][COMPILED] for result in results if COMPILED in result["ratios"]]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print(f"geometric mean of the ratios to torch.compile: {mean:.2f} of {TO_REACH}")
     if "reported" in options.only:
         print("\n".join(reported()))
+    if options.json:
+        report = {"date": datetime.date.today().isoformat(), **machine(), "rows": results}
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
     return int(wrong > 0)
 
 

@@ -9,6 +9,7 @@ before each launch. A contender that fails is named in its row; only ours failin
 
 from __future__ import annotations
 
+import platform
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import triton
+
+import pytriton
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
@@ -137,6 +141,18 @@ def compare(row: Row, settings: Settings) -> dict[str, Any]:
         result["share"] = rates[OURS] / row.ceiling
         result["share_target"] = row.ceiling_target
     return result
+
+
+def machine() -> dict[str, str]:
+    """What the figures depend on."""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return {
+        "gpu": gpu,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "pytriton": pytriton.__version__,
+    }
 
 
 def first_line(error: BaseException) -> str:

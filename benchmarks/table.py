@@ -19,9 +19,8 @@ def markdown(report: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     lines += [_line(row) for row in report["rows"]]
-    means = list(_means(report["rows"]))
-    if means:
-        lines += ["", "Geometric means of the ratios:", "", *means]
+    if found := means(report):
+        lines += ["", "Geometric means of the ratios:", "", *found]
     return "\n".join(lines)
 
 
@@ -86,6 +85,19 @@ _ASKED = {
 }
 
 
+def means(report: Mapping[str, Any]) -> list[str]:
+    """Of the rows; those of a report whose ratios were rounded are given in it."""
+    lines = [_mean(**mean) for mean in report["means"]] if "means" in report else _means(report["rows"])
+    return list(lines)
+
+
+def _mean(
+    programs: Iterable[str], name: str, mean: float, target: float | None, cases: int, worst: float
+) -> str:
+    shown = _ratio(mean, target, at_least=True)
+    return f"- {' with '.join(programs)}, {name}: {shown} ({cases} cases, worst {worst:.3f})"
+
+
 def _means(rows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     found: dict[tuple[tuple[str, ...], str], list[float]] = {}
     for row in rows:
@@ -99,8 +111,7 @@ def _means(rows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for (programs, name), ratios in found.items():
         if len(ratios) > 1:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            shown = _ratio(mean, _ASKED.get((programs, name)), at_least=True)
-            yield f"- {' with '.join(programs)}, {name}: {shown} ({len(ratios)} cases, worst {min(ratios):.3f})"
+            yield _mean(programs, name, mean, _ASKED.get((programs, name)), len(ratios), min(ratios))
 
 
 # What a bar says: the ratio to be reached is, or is not; or none is asked.

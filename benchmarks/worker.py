@@ -12,19 +12,16 @@ import argparse
 import gc
 import json
 import os
-import platform
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-import triton
 
-import pytriton
 from benchmarks.attentions import attention
 from benchmarks.host import launch, tuning
-from benchmarks.measure import Row, Settings, compare, first_line
+from benchmarks.measure import Row, Settings, compare, first_line, machine
 from benchmarks.ported import ported
 from benchmarks.products import dot_float, dot_half, ragged, wide
 from benchmarks.reductions import batch_norm, cross_entropy, layer_norm, softmax
@@ -54,18 +51,6 @@ BENCHMARKS: dict[str, Benchmark] = {
 def tell(**message: Any) -> None:
     """One line to the parent; the pipe is the standard output that this process was started with."""
     os.write(PIPE, (json.dumps(message) + "\n").encode())
-
-
-def machine() -> dict[str, str]:
-    """What the figures depend on."""
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
-    return {
-        "gpu": gpu,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "pytriton": pytriton.__version__,
-    }
 
 
 def run(name: str, settings: Settings) -> None:

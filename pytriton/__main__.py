@@ -14,19 +14,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytriton
-from pytriton.errors import CompileError, Report
-from pytriton.gradient.derive.derive import derived_text
-from pytriton.lang.format import formatted
-from pytriton.lang.preprocess.macros import given_options
-from pytriton.lang.tokens import decode
-from pytriton.legacy.command import add_arguments, run
-from pytriton.native.c_module import to_c
-from pytriton.pipeline import translate
-from pytriton.port.command import add_port, port
-from pytriton.port.commands import about, add_completion, add_explain, complete, explain, with_examples
-from pytriton.port.printed import derived_kernels, printed_text
-from pytriton.settings import Settings
+try:
+    import pytriton
+    from pytriton.errors import CompileError, Report
+    from pytriton.gradient.derive.derive import derived_text
+    from pytriton.lang.format import formatted
+    from pytriton.lang.preprocess.macros import given_options
+    from pytriton.lang.tokens import decode
+    from pytriton.legacy.command import add_arguments, run
+    from pytriton.native.c_module import to_c
+    from pytriton.pipeline import translate
+    from pytriton.port.command import add_port, port
+    from pytriton.port.commands import about, add_completion, add_explain, complete, explain, with_examples
+    from pytriton.port.printed import derived_kernels, printed_text
+    from pytriton.settings import Settings
+except ModuleNotFoundError as error:  # installed with --no-deps
+    sys.exit(f"pytriton: error: no module named {error.name!r}; pip install pytriton-c installs it")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

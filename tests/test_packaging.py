@@ -108,6 +108,15 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name for name in names if ".dist-info/" not in name} == expected
 
 
+def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
+    """As after ``pip install --no-deps``."""
+    program = "import runpy, sys; sys.modules['lark'] = None; sys.argv = ['pytriton', '--version']; "
+    program += "runpy.run_module('pytriton', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "pytriton: error: no module named 'lark'; pip install pytriton-c installs it\n"
+
+
 @pytest.mark.slow
 def test_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     sdist = build(ROOT, "sdist", tmp_path / "sdist")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import shlex
 import sys
@@ -17,10 +16,11 @@ import pytest
 
 import pytriton
 from pytriton.runtime.kernel import OPTIONS
+from tools import site_test
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
 from tools.pages.notebooks import as_markdown, cells_of
-from tools.picture import PICTURE, SPEEDS, picture, speeds
+from tools.picture import PICTURE, picture, speeds
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -141,11 +141,15 @@ def test_speeds_of_the_picture_come_from_the_benchmark() -> None:
         for n in (2048, 8192)
         for way in ("a @ b", "^a @ b")
     ]
-    found = json.loads(
-        speeds({"date": "2026-11-22", "gpu": "H200", "torch": "2.11", "triton": "3.6", "rows": rows})
-    )
-    assert found.keys() == json.loads(SPEEDS.read_text(encoding="utf-8")).keys()
+    found = speeds({"date": "2026-11-22", "gpu": "H200", "torch": "2.11", "triton": "3.6", "rows": rows})
     assert found["rows"] == [["2048", 607, 605, 609], ["8192", 607, 605, 609]]
+
+
+@pytest.mark.parametrize(("ci", "status"), [("", 0), ("true", 1)])
+def test_no_browser_is_a_failure_in_a_workflow(ci: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_test.shutil, "which", lambda name: None)
+    monkeypatch.setenv("CI", ci)
+    assert site_test.main(ROOT) == status
 
 
 def test_options_are_told() -> None:

@@ -1,15 +1,13 @@
 """``python -m tools.picture``: docs/_static/picture.svg, the picture of the README: old text, new text, speed.
 
-In: the matrix product of examples/dot.py, which is translated, and benchmarks/dot.json, the speeds of a run on a
-GPU. Out: one SVG that looks the same on white and on black. The same input gives the same bytes
-(tests/test_site.py). ``python -m tools.picture build/benchmarks.json`` takes new speeds from what
-``python -m benchmarks --only dot`` wrote.
+In: the matrix product of examples/dot.py, which is translated, and benchmarks/results/programs.json, the speeds of
+a run on a GPU. Out: one SVG that looks the same on white and on black. The same input gives the same bytes
+(tests/test_site.py).
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -24,7 +22,7 @@ from tools.pages.theme import TritonCLexer
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "picture.svg"
-SPEEDS = ROOT / "benchmarks" / "dot.json"
+SPEEDS = ROOT / "benchmarks" / "results" / "programs.json"
 
 KERNEL = classic_dot()
 DEFINES = {"TYPE": "half", "TM": 128, "TN": 128, "TK": 32}
@@ -79,27 +77,26 @@ def bars(x: float, y: float, report: dict[str, object]) -> Iterator[str]:
             yield text(left + width + 6, top + 11, str(speed), size=12)
 
 
-def speeds(report: dict[str, Any]) -> str:
-    """benchmarks/dot.json of what the benchmark wrote down: whole TFLOP/s of ``a @ b`` for each size."""
+def speeds(report: dict[str, Any]) -> dict[str, Any]:
+    """Of what the benchmark wrote: whole TFLOP/s of ``a @ b`` for each size."""
     columns = {"pytriton": "pytriton", "hand-written": "hand-written @triton.jit", "torch.mm": "torch.mm"}
     rows = [
         [row["case"].partition("³")[0], *(round(row["rates"][name]) for name in columns)]
         for row in report["rows"]
         if row["program"] == "dot half" and row["case"].endswith("³, a @ b")
     ]
-    told = {
+    return {
         "what": "matrix product of examples/dot.py, half, a @ b",
         "unit": "TFLOP/s",
         "run": f"{report['date']}, {report['gpu']}, torch {report['torch']}, Triton {report['triton']}; "
         "python -m benchmarks --only dot",
         "names": list(columns.values()),
+        "rows": rows,
     }
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in (told | {"rows": rows}).items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def picture() -> str:
-    report = json.loads(SPEEDS.read_text(encoding="utf-8"))
+    report = speeds(json.loads(SPEEDS.read_text(encoding="utf-8")))
     module = pytriton.translate(KERNEL, DEFINES).text.partition("@triton.jit")
     python = "".join(module[1:])
     rows = max(KERNEL.count("\n"), python.count("\n"))
@@ -129,6 +126,4 @@ def picture() -> str:
 
 
 if __name__ == "__main__":
-    for path in sys.argv[1:]:
-        SPEEDS.write_text(speeds(json.loads(Path(path).read_text(encoding="utf-8"))), encoding="utf-8")
     PICTURE.write_text(picture(), encoding="utf-8")
