@@ -60,9 +60,8 @@ def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
     served = ported.served
     numbers = served.numbers
-    asked = dict.fromkeys(
-        word for word in _words(served.conditions) if word in _defines(ported) and word not in numbers
-    )
+    others = _defines(ported) - set(numbers)
+    asked = dict.fromkeys(word for word in _words(served.conditions) if word in others)
     types, changes = _types(ported)
     terms = tuple(_grouped(served.conditions))
     closed = tuple(_closed(ported, set(types)))
