@@ -190,7 +190,13 @@ def translate_as(
         text = _source(source, name, report)
         single = {key: _first(value) for key, value in (defines or {}).items()}
         known = _templates.find((text, settings, passes.PASSES), single)
-        return known or _translated(text, single, settings, report)
+        if known is not None:
+            return known
+        log = Log()
+        try:
+            return _translated(text, single, settings, report, log)
+        finally:
+            log.end()
 
 
 def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:
@@ -207,9 +213,8 @@ _templates: Final = Templates(_plain)
 
 
 def _translated(
-    text: Source, single: Mapping[str, object], settings: Settings, report: Report
+    text: Source, single: Mapping[str, object], settings: Settings, report: Report, log: Log
 ) -> Translation:
-    log = Log()
     front = read(text, single, report, settings.include_dirs, log)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)

@@ -34,7 +34,7 @@ from pytriton.lang.recording import (
 )
 from pytriton.lang.tree.convert import round_to
 from pytriton.lang.tree.typed import RecordedSize, Size
-from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF
+from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, ScalarType
 from pytriton.source import Source, Span
 
 # ---------------------------------------------------------------- values
@@ -207,10 +207,15 @@ def instantiated(
 
     Records, tuples and mappings in it are made anew where a number in them is; what is shared stays shared.
     """
+    if result is None or result.__class__ in _PLAIN:
+        return result
     memo = {} if memo is None else memo
     if id(result) not in memo:
         memo[id(result)] = result, _instantiated(result, values, memo)  # held, so that its id stays its own
     return memo[id(result)][1]
+
+
+_PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType))
 
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
@@ -221,7 +226,7 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
             return Size(plain(result), instantiated(expr, values, memo)) if expr is not None else result
         case RecordedInt(term=term) | RecordedFloat(term=term):
             return evaluated(term, values)
-        case str() | int() | float() | None | Span():
+        case str() | int() | float():
             return result
         case tuple():
             items = [instantiated(item, values, memo) for item in result]

@@ -89,6 +89,11 @@ class Log:
         value = self._values[name]
         self.add(Comparison("is" if isinstance(value, float) else "==", name, term_of(value)), span)
 
+    def end(self) -> None:
+        """Forget what only later questions need; it refers to this log, a cycle for the garbage collector."""
+        self.asked.clear()
+        self.computed.clear()
+
     def replay(self, entries: Mapping[Comparison, Requirement]) -> None:
         """Note what a cached result depends on."""
         for comparison, entry in entries.items():
@@ -96,6 +101,8 @@ class Log:
 
 
 # ---------------------------------------------------------------- numbers
+
+_NUMBERS: Final = (int, float)
 
 
 def _arithmetic(sign: str, reflected: bool = False) -> Any:
@@ -109,7 +116,7 @@ def _comparison(sign: str) -> Any:
     """A method that compares."""
 
     def method(self: Any, other: object) -> bool:
-        return compare(self, sign, other) if isinstance(other, int | float) else NotImplemented
+        return compare(self, sign, other) if isinstance(other, _NUMBERS) else NotImplemented
 
     return method
 
@@ -403,7 +410,7 @@ def _made(term: Term, value: Any, source: _Recording) -> Any:
 
 
 def _computed(sign: str, left: Any, right: Any) -> Any:
-    if not isinstance(left, int | float) or not isinstance(right, int | float):
+    if not isinstance(left, _NUMBERS) or not isinstance(right, _NUMBERS):
         return NotImplemented
     source: _Recording = left if isinstance(left, _Recording) else right  # type: ignore[assignment]
     computed, term = source.log.computed, (sign, term_of(left), term_of(right))
