@@ -257,8 +257,7 @@ def _translated(
         conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
     )
     if not settings.include_dirs:  # the files may change
-        key = text, settings, passes.PASSES
-        _templates.keep(key, translation, translation.conditions, tuple(log.entries))
+        _templates.keep((text, settings, passes.PASSES), translation, translation.conditions)
     return _plain(translation, front.given_numbers())
 
 

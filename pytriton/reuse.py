@@ -16,7 +16,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from pytriton.errors import Report
 from pytriton.lang.conditions import Conditions, satisfied
 from pytriton.lang.preprocess.macros import given_macros
-from pytriton.lang.recording import Comparison
 from pytriton.source import Source
 
 _NOWHERE: Final = Source("", "defines")  # errors in these are found again by the translation itself
@@ -31,7 +30,6 @@ class _Template(NamedTuple):
 
     result: Any
     conditions: Conditions
-    compared: tuple[Comparison, ...]
 
 
 class Templates(Generic[T]):
@@ -51,17 +49,15 @@ class Templates(Generic[T]):
         if report.errors:
             return None
         values = {name: macro.value for name, macro in given.items() if macro.value is not None}
-        for result, conditions, compared in templates:
-            if conditions.are_given(given) and satisfied(compared, values):
+        for result, conditions in templates:
+            if conditions.are_given(given) and satisfied(conditions.entries, values):
                 return self._instantiate(result, values)
         return None
 
-    def keep(
-        self, key: Hashable, result: T, conditions: Conditions, compared: tuple[Comparison, ...]
-    ) -> None:
+    def keep(self, key: Hashable, result: T, conditions: Conditions) -> None:
         """Take a result with terms in it."""
         before = self._templates.pop(key, ())  # so that it is last
-        self._templates[key] = (*before[1 - MAX_TEMPLATES :], _Template(result, conditions, compared))
+        self._templates[key] = (*before[1 - MAX_TEMPLATES :], _Template(result, conditions))
         for oldest in list(self._templates)[:-MAX_SOURCES]:
             self._templates.pop(oldest, None)
 

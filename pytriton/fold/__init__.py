@@ -2,13 +2,14 @@
 
 The files in the order of a fold; fold.py is the map:
 
-* variants.py: the define sets, and sets of variants. evaluate.py: conditions of ``#if``, and their values.
+* variants.py: the define sets, and sets of variants. partial.py: conditions of ``#if``, and their values.
 * walk.py: the parts of a tree (emit/python.py), which emit/printer.py prints.
 * padding.py: sizes that are padded in some variants and not in others.
 * merge.py: which statements of the variants are one. join.py: merges equivalent expressions.
-* conditions.py: which condition is true of exactly these variants.
+* separations.py: which condition is true of exactly these variants.
 * unify.py: one question for what several defines decide together.
-* polish.py: comments once, names for choices. known.py: which define sets the result accepts.
+* polish.py: comments once, names for choices.
+* leaves.py: which define sets the result accepts. formula.py: this in few conditions.
 
 Needs neither torch nor triton: that a folded kernel is equal to each of its variants is proved by the caller
 (port/prove.py).

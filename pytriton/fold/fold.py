@@ -25,7 +25,7 @@ from pytriton.emit.python import (
     Statement,
 )
 from pytriton.fold.join import RULES, Joiner
-from pytriton.fold.known import Known
+from pytriton.fold.leaves import Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
@@ -50,7 +50,7 @@ class Folded(NamedTuple):
     parameters: tuple[str, ...]
     constexprs: tuple[str, ...]
     flags: frozenset[str]
-    known: Known
+    leaves: Leaves
     lines: tuple[int, ...] = ()
     grouped: bool = False
     body: tuple[Statement, ...] = ()
@@ -72,7 +72,7 @@ class Folded(NamedTuple):
         given = self.bind(defines)
         left = specialised(self.body, given)
         exact = {name: given[name] for name in names_read(left) if name in given}
-        for name in self.known.numbers:
+        for name in self.leaves.numbers:
             exact.pop(name, None)
         return "\n".join([*(line for line, _ in lines_of(left, 0)), repr(sorted(exact.items()))])
 
@@ -116,11 +116,11 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    served = Known(known, conditions, padding.sizes, merged)
+    leaves = Leaves(known, conditions.words, padding.sizes, merged)
     text, origins = printed(folded)
     lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     own = tuple(parameter.name for parameter in parameters)
-    return Folded(text, name, own, constexprs, flags, served, lines, groups, tuple(body))
+    return Folded(text, name, own, constexprs, flags, leaves, lines, groups, tuple(body))
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:

@@ -2,25 +2,26 @@
 
 Input: the text and its variants. Output: for a set of variants among others the plainest expression over the
 defines that holds for exactly those: what the text itself asks around the statement (``#if``), else one
-feature or its negation, else a disjunction of conjunctions. A feature is a flag, a comparison that the text
-makes, ``NAME == "text"``, ``TN != TN_PADDED``, or the element type of a pointer. Invariant: what is returned was
-evaluated on every variant; nothing relies on how it was found.
+feature or its negation, else a tree of features. A feature is a flag, a comparison that a translation recorded,
+``NAME == "text"``, ``TN != TN_PADDED``, or the element type of a pointer. Invariant: what is returned was evaluated
+on every variant. For all other define sets leaves.py demands the outcome that a variant had.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
+from pytriton.fold.formula import is_floating
 from pytriton.fold.partial import expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
+from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
-MIN_INNER: Final = 16  # elements that tl.dot wants along the inner axis; smaller operands are widened
-
+COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
@@ -43,8 +44,7 @@ class Separator(NamedTuple):
 class Separations:
     """The conditions of one text over its variants.
 
-    ``asked``: what each ``#if`` and ``#elif`` asks. ``words``: all names in the text; ``opaque``: those in an
-    ``#if`` that cannot be evaluated here.
+    ``asked``: what each ``#if`` and ``#elif`` asks. ``words``: all names in the text.
     """
 
     def __init__(self, text: str, variants: Variants, padded: dict[str, str], elements: bool = True) -> None:
@@ -52,12 +52,11 @@ class Separations:
         self._variants = variants
         self._elements = variants.elements if elements else {}
         self.words = frozenset(names_in(text))
-        self.opaque: set[str] = set()
         self.asked: list[Separator] = []
         self._arms = dict(self._by_line(text))
         self._text = text.split("\n")
         self._features = list(self._all_features(padded))
-        self._distinct = list(_distinct(self._features, variants.all))
+        self._simple = [feature for feature in self._features if not _joins(feature.node)]
         self._known: dict[tuple[Set, Set, int], Separator] = {}
 
     def arms(self, line: int) -> tuple[Separator, ...]:
@@ -94,7 +93,7 @@ class Separations:
                 c for c in _one((*self._of_text(line), *self._features), among) if c.holds & among == chosen
             ]
             plainest = min(fitting, key=lambda condition: condition.cost, default=None)
-            self._known[key] = plainest or self._any(chosen, among)
+            self._known[key] = plainest or self._tree(chosen, among)
         return self._known[key]
 
     def between(self, least: Set, most: Set) -> Separator:
@@ -128,16 +127,18 @@ class Separations:
                 joined = _and(joined, inner)
             yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
-    def _any(self, chosen: Set, among: Set) -> Separator:
-        """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
-        literals = [*_one(self._distinct, among)]
-        left, parts = chosen, list[list[int]]()
-        while left:
-            part = _conjunction(literals, chosen, among, left)
-            held = reduce(int.__and__, (literals[n].holds for n in part), among)
-            parts.append(sorted(part))
-            left &= ~held
-        return reduce(_or, (reduce(_and, (literals[n] for n in part)) for part in sorted(parts)))
+    def _tree(self, chosen: Set, among: Set) -> Separator:
+        """A choice by one feature, and inside its two sides by others, as long as both kinds are in a side."""
+        if not among & ~chosen:
+            return Separator(Atom("True"), among, 0)
+        if not among & chosen:
+            return Separator(Atom("False"), 0, 0)
+        useful = [one for one in self._simple if among & one.holds and among & ~one.holds]
+        if not useful:
+            raise Unfoldable("two variants that differ have the same defines")
+        feature = min(useful, key=lambda one: (_mixed(chosen, among, one.holds), one.cost))
+        then, otherwise = (self._tree(chosen, among & side) for side in (feature.holds, ~feature.holds))
+        return _chosen(feature, then, otherwise, among)
 
     # ---------------------------------------------------------------- the text's own conditions
 
@@ -176,7 +177,6 @@ class Separations:
         except SyntaxError:
             condition = None
         if condition is None:
-            self.opaque.update(directive.names)
             return None
         condition = condition._replace(cost=1)
         self.asked.append(condition)
@@ -221,18 +221,21 @@ class Separations:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:
                     yield from self._feature(BinOp("==", Atom(name), Atom(f'"{value}"')), 2)
-        if any("widen_lhs(" in variant.translation.text for variant in self._variants.variants):
-            for name in names:
-                yield from self._feature(BinOp("<", Atom(name), Atom(str(MIN_INNER))), 2, False)
         for name, words in self._elements.items():
             for word in dict.fromkeys(words):
                 holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]
                 yield Separator(BinOp("==", Atom(f"{name}.dtype.element_ty"), Atom(f"tl.{word}")), holds, 3)
-        for name in names:
-            numbers = [v for v in self._variants.values[name] if isinstance(v, int) and v is not True]
-            for value in sorted(set(numbers)):
-                yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 4, False)
-                yield from self._feature(BinOp("<=", Atom(name), Atom(str(value))), 5, False)
+        for comparison in self._recorded():
+            yield from self._feature(comparison, 4, False)
+
+    def _recorded(self) -> Iterator[Node]:
+        """What the translations asked of integers, as far as it can be asked in a kernel."""
+        variants = self._variants.variants
+        entries = dict.fromkeys(entry for one in variants for entry in one.translation.conditions.entries)
+        for entry in entries:
+            with suppress(SyntaxError):
+                if not is_floating(entry):
+                    yield expression(printed(entry))
 
     def _feature(self, node: Node, cost: int, safe: bool = True) -> Iterator[Separator]:
         condition = self._evaluated(node)
@@ -281,22 +284,30 @@ def _not(condition: Separator, among: Set) -> Separator:
     return Separator(node, among & ~condition.holds, condition.cost + 1, condition.safe)
 
 
-def _conjunction(literals: Sequence[Separator], chosen: Set, among: Set, left: Set) -> list[int]:
-    """Literals that hold together for a variant of ``left``, and for none of the others that is not chosen."""
-    seed, held, part = left & -left, among, list[int]()
+def _joins(node: Node) -> bool:
+    """Whether a condition is made of several."""
+    return isinstance(node, BinOp) and node.operator in ("and", "or")
 
-    def rank(number: int) -> tuple[int, int]:
-        holds = held & literals[number].holds
-        return (holds & ~chosen).bit_count() * 4 + literals[number].cost, -(holds & left).bit_count()
 
-    while held & ~chosen:
-        useful = [n for n, one in enumerate(literals) if one.holds & seed and held & ~one.holds]
-        if not useful:
-            raise Unfoldable("two variants that differ have the same defines")
-        part.append(min(useful, key=rank))
-        held &= literals[part[-1]].holds
-    assert part, "all variants are chosen"
-    return part
+def _mixed(chosen: Set, among: Set, holds: Set) -> int:
+    """How many variants are on a side of a feature on which most are of the other kind."""
+    sides = (among & holds, among & ~holds)
+    return sum(min((side & chosen).bit_count(), (side & ~chosen).bit_count()) for side in sides)
+
+
+def _chosen(feature: Separator, then: Separator, otherwise: Separator, among: Set) -> Separator:
+    """``then`` where the feature holds, ``otherwise`` where it does not."""
+    opposite = _not(feature, among)
+    always = then.holds == among & feature.holds, otherwise.holds == opposite.holds
+    if always == (True, False):
+        return _or(feature, otherwise) if otherwise.holds else feature
+    if always == (False, True):
+        return _or(opposite, then) if then.holds else opposite
+    if not then.holds:
+        return _and(opposite, otherwise)
+    if not otherwise.holds:
+        return _and(feature, then)
+    return _or(_and(feature, then), _and(opposite, otherwise))
 
 
 def _and(left: Separator, right: Separator) -> Separator:
@@ -305,15 +316,6 @@ def _and(left: Separator, right: Separator) -> Separator:
 
 def _or(left: Separator, right: Separator) -> Separator:
     return Separator(BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1)
-
-
-def _distinct(conditions: Iterable[Separator], everything: Set) -> Iterator[Separator]:
-    """The first of conditions that are equivalent, or opposite."""
-    seen: set[Set] = set()
-    for condition in conditions:
-        if condition.holds not in seen:
-            seen |= {condition.holds, everything & ~condition.holds}
-            yield condition
 
 
 def _one(candidates: Iterable[Separator], among: Set) -> Iterator[Separator]:

@@ -135,13 +135,14 @@ class Conditions:
 
     ``mentioned``: the names in the source; of those, exactly ``kinds`` and ``texts`` are given. ``kinds``: int or
     float of each define that is a number; ``texts``: the Triton-C of each other one, and of a number that ``#`` or
-    ``##`` spells.
+    ``##`` spells. ``entries``: the whole log, optional outcomes included.
     """
 
     mentioned: frozenset[str] = frozenset()
     kinds: Mapping[str, type] = MappingProxyType({})
     texts: Mapping[str, str] = MappingProxyType({})
     comparisons: tuple[Condition, ...] = ()
+    entries: Mapping[Comparison, Requirement] = MappingProxyType({})
 
     def __iter__(self) -> Iterator[Condition]:
         return iter(self.comparisons)
@@ -197,7 +198,7 @@ def conditions_of(
         name: spelling(macro) for name, macro in relevant.items() if macro.value is None or name in spelled
     }
     floats = frozenset(name for name, kind in kinds.items() if kind is float)
-    return Conditions(mentioned, kinds, texts, simplified(entries, floats))
+    return Conditions(mentioned, kinds, texts, simplified(entries, floats), MappingProxyType(dict(entries)))
 
 
 def instantiated(

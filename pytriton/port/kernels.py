@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pytriton.errors import CompileError, counted
 from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Served
+from pytriton.fold.leaves import Served
 from pytriton.fold.variants import Variant
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.port.jobs.folds import Failure, Folds
@@ -72,10 +72,9 @@ class Compared(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What is known of a kernel: its define sets, sizes that none of them has, and programs in groups."""
+    """What is known of a kernel: its define sets, and its programs in groups."""
 
     known: Compared
-    unseen: Compared
     grouped: Compared
 
     @property
@@ -127,7 +126,7 @@ class PortedKernel:
     @cached_property
     def served(self) -> Served:
         """What ``refusal`` accepts."""
-        return self.folded.known.served()
+        return self.folded.leaves.served()
 
     @cached_property
     def own_text(self) -> str:
@@ -155,28 +154,26 @@ class PortedKernel:
 
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is refused; None if it is accepted."""
-        return self.folded.known.refusal(self._plain(defines))
+        return self.folded.leaves.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
-        """The kernel that refuses these define sets, and all others of their rows (fold/known.py)."""
-        known = self.folded.known.without(map(self._plain, sets))
-        folded = self.folded._replace(known=known)
-        left = tuple(one for one in self.sets if known.refusal(self._plain(one.defines)) is None)
+        """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
+        leaves = self.folded.leaves.without(map(self._plain, sets))
+        folded = self.folded._replace(leaves=leaves)
+        left = tuple(one for one in self.sets if leaves.refusal(self._plain(one.defines)) is None)
         return replace(self, folded=folded, sets=left)
 
     def summary(self) -> str:
-        """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 8 of 8 unseen sizes proved by TTIR``."""
+        """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 17 of 17 in groups``."""
         if self.proof is None:
             return "not proved"
-        known, unseen, grouped = self.proof
+        known, grouped = self.proof
         counts = Counter(origin for one in self.sets for origin in one.origins)
         found = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
         tried = "" if known.tried == len(self.sets) else f"{known.tried} tried, "
         summary = f"{counted(len(self.sets), 'define set')} ({found}), {tried}{known.equal} proved by TTIR"
         if known.different:
             summary += f", {len(known.different)} differ"
-        if unseen.tried:
-            summary += f"; {unseen.equal} of {counted(unseen.tried, 'unseen size')} proved by TTIR"
         if grouped.tried:
             summary += f"; {grouped.equal} of {grouped.tried} in groups"
         return summary
@@ -212,7 +209,7 @@ def port_kernel(
         PortedKernel(
             _name(variants),
             tuple(_parameters(folded, variants)),
-            tuple(one for one in (*known, *widened) if folded.known.refusal(one.defines) is None),
+            tuple(one for one in (*known, *widened) if folded.leaves.refusal(one.defines) is None),
             sweeps,
             tuple(folds.failures),
             source,

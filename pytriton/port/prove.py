@@ -1,9 +1,9 @@
 """Proof that a ported kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
 
 Input: a ported kernel and the translations of its source. Output: the kernel with its ``Proof``, accepting only
-what was confirmed: its define sets, a sample of unseen sizes, and a sample with programs in groups are compiled and
-compared. Where something differs, the kernel is folded again without trusting Triton to drop this or that, and
-the attempt with the fewest differences is kept.
+what was confirmed: its define sets, and a sample with programs in groups, are compiled and compared. Where
+something differs, the kernel is folded again without trusting Triton to drop this or that, and the attempt with the
+fewest differences is kept.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
 locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import difflib
 import linecache
-import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,7 @@ from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
 from pytriton.errors import CompileError
 from pytriton.fold.fold import GROUP, Folded
 from pytriton.fold.join import RULES
-from pytriton.fold.variants import Variant, number
+from pytriton.fold.variants import Variant
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
 from pytriton.pipeline import Parameter
 from pytriton.port.jobs.translations import Translations
@@ -41,10 +40,7 @@ from pytriton.runtime.compile.specialize import signature_type
 Made = TypeVar("Made")
 
 MAX_PROVED: Final = 600  # pairs of a folded text and a translation, of one kernel
-MAX_UNSEEN: Final = 8
 MAX_GROUPED: Final = 16  # of those that are proved in groups, too
-MAX_TRIES: Final = 200  # to find them
-_UNSEEN: Final = (16, 32, 48, 64, 80, 96, 100, 128, 160, 256, 512, 640, 1000, 1024, 2048)
 
 TARGET: Final = GPUTarget("cuda", 90, 32)
 MAX_DIFFERENCES: Final = 20  # lines shown of a variant that differs
@@ -109,12 +105,10 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
         difference = seen[key]
         if difference is not None:
             differing.append(difference._replace(defines=known.defines))
-    unseen = _translated(islice(_unseen(kernel), MAX_UNSEEN), translations)
     sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
     grouped = _translated((variant.defines for variant in sample), translations.in_groups(GROUP_SIZE))
     proof = Proof(
         Compared(len(tried), tuple(differing)),
-        Compared(len(unseen), tuple(differences(kernel.folded, unseen))),
         Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE))),
     )
     refused += [difference.defines for difference in proof.wrong]
@@ -132,21 +126,6 @@ def _key(kernel: PortedKernel, variant: Variant) -> object:
 def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -> list[Variant]:
     made = [(defines, translations(defines)) for defines in sets]
     return [Variant(defines, one) for defines, one in made if not isinstance(one, CompileError)]
-
-
-def _unseen(kernel: PortedKernel) -> Iterator[Mapping[str, Any]]:
-    """Accepted define sets, with sizes of blocks that none of the known sets has."""
-    chance = random.Random(kernel.function)
-    known = [one.defines for one in kernel.sets]
-    sizes = [name for name in kernel.folded.constexprs if name not in kernel.folded.flags | kernel.switches]
-    sizes = [name for name in sizes if all(isinstance(number(d.get(name)), int) for d in known)]
-    seen = [{name: number(defines.get(name)) for name in sizes} for defines in known]
-    for _ in range(MAX_TRIES if sizes else 0):
-        defines = {**chance.choice(known), chance.choice(sizes): chance.choice(_UNSEEN)}
-        here = {name: number(defines[name]) for name in sizes}
-        if here not in seen and kernel.refusal(defines) is None:
-            seen.append(here)
-            yield defines
 
 
 # ---------------------------------------------------------------- comparing TTIR

@@ -62,23 +62,21 @@ def changed(kernel: PortedKernel, old: str, new: str) -> PortedKernel:
     return prove_kernel(kernel, Translations(Source(TEXT), Settings()))
 
 
-def test_every_define_set_is_proved_and_unseen_sizes_too(kernel: PortedKernel) -> None:
+def test_every_define_set_is_proved(kernel: PortedKernel) -> None:
     assert kernel.proof is not None
     assert kernel.proof.wrong == ()
     assert kernel.proof.known.equal == kernel.proof.known.tried == len(kernel.sets) >= 8
-    assert kernel.proof.unseen.tried >= 4
     assert kernel.summary().startswith(f"{len(kernel.sets)} define sets (8 read, ")
-    assert f"{len(kernel.sets)} proved by TTIR; " in kernel.summary()
+    assert f"{len(kernel.sets)} proved by TTIR" in kernel.summary()
 
 
 @pytest.mark.parametrize("instead", ["* a * a", "* (a * 2.0) * 0.5"], ids=["wrong", "the same otherwise"])
 def test_another_program_differs_and_is_refused(kernel: PortedKernel, instead: str) -> None:
     wrong = changed(kernel, "* a", instead)
     assert wrong.proof is not None
-    known, unseen, _ = wrong.proof
+    known, _ = wrong.proof
     assert {one.defines.get("ADD") for one in known.different} == {None}
     assert any("mulf" in line for line in known.different[0].lines)
-    assert unseen.different
     assert f"{len(known.different)} differ" in wrong.summary()
     assert all(wrong.refusal(one.defines) for one in wrong.proof.wrong)
     assert all(known.defines.get("ADD") for known in wrong.sets)

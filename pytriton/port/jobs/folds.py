@@ -15,18 +15,16 @@ from typing import Any, Final
 
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
-from pytriton.fold.known import Known
+from pytriton.fold.leaves import Leaves
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Defines, Translations
-from pytriton.port.jobs.wider import TYPES, combined, operands, resized, retyped
+from pytriton.port.jobs.wider import TYPES, combined, operands, retyped
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_SIZES: Final = 8  # that are tried one by one
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
-MAX_CHANGED: Final = 8  # lines of a kernel
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
 _OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 
@@ -115,11 +113,11 @@ class Folds:
             self._fold()
             failed = [failure.defines for failure in self.failures]
             wanted = []
-            rows: set[object] = set()
+            places: set[object] = set()
             for defines in known:
-                row = tuple(folded.known.row_of(defines) for folded, _ in self.members)
-                if row not in rows and self._refuses(defines) and defines not in failed:
-                    rows.add(row)
+                place = tuple(folded.leaves.place(defines) for folded, _ in self.members)
+                if place not in places and self._refuses(defines) and defines not in failed:
+                    places.add(place)
                     wanted.append(defines)
             if not wanted:
                 break
@@ -147,26 +145,22 @@ class Folds:
         self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules, groups)
 
     def _refuses(self, defines: Defines) -> bool:
-        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
+        return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
 
     def widen(self) -> list[Defines]:
         """Add define sets that no run has shown; what was added."""
         added: list[Defines] = []
         if len(self.members) > 1:
             return added
-        sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
-        added += self._try(sizes, _is_near) or [
-            d for one in sizes[:MAX_SIZES] for d in self._try([one], _is_near)
-        ]
         added += self._combine([])
         for word in TYPES:
-            added += self._try(retyped(self._known, self._defines(), word), _is_same)
+            added += self._try(retyped(self._leaves, self._defines(), word), _is_same)
         added += self._combine(self._fresh())
         return added
 
     def _fresh(self) -> list[str]:
         """The flags that the text asks for by #ifdef, and that no set gives."""
-        return sorted(self.translations.switches.intersection(self._known.closed))
+        return sorted(self.translations.switches.intersection(self._leaves.closed))
 
     def _combine(self, fresh: Sequence[str]) -> list[Defines]:
         """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
@@ -176,7 +170,7 @@ class Folds:
         for count in range(len(fresh), -1, -1):
             some = fresh[:count]
             proposed = combined(
-                self._known, self._defines(), some, self._operands, self._can_translate, limit
+                self._leaves, self._defines(), some, self._operands, self._can_translate, limit
             )
             if added := self._try(proposed):
                 return added
@@ -192,8 +186,8 @@ class Folds:
         return operands(self._text, pointers)
 
     @property
-    def _known(self) -> Known:
-        return self.members[0][0].known
+    def _leaves(self) -> Leaves:
+        return self.members[0][0].leaves
 
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
@@ -225,11 +219,6 @@ class Folds:
 def _is_same(one: Folded, other: Folded) -> bool:
     """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
     return _without_types(one.text) == _without_types(other.text)
-
-
-def _is_near(one: Folded, other: Folded) -> bool:
-    """Whether few lines of the other kernel are not in the first."""
-    return len(set(other.text.splitlines()) - set(one.text.splitlines())) <= MAX_CHANGED
 
 
 def _without_types(text: str) -> str:

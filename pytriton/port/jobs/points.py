@@ -1,7 +1,7 @@
 """The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
-ways, a number with powers of two and, where no product of matrices forbids it, with some that are none.
+ways, a number with one with which the text can be translated, and with one for which blocks are padded.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
-ODD: Final = 96  # not a power of two: such blocks are padded, by another text
-SIZES: Final = (ODD, 2048, 3000)
+ODD: Final = 96  # not a power of two
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 
@@ -62,13 +61,13 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
             chosen[name] = "double" if chosen.get(root) == "double" else "float"
         base = promises | chosen | _base(use, promises | chosen, numbers, translations)
         yield base
-        yield from _other_sizes(use, base, numbers, translations)
+        yield from _padded(use, base, numbers, translations)
 
 
-def _other_sizes(
+def _padded(
     use: Use, base: Mapping[str, Any], names: Sequence[str], translations: Translations
 ) -> Iterator[dict[str, Any]]:
-    """The same with numbers that are large or no powers of two, where that gives another text.
+    """The same with one or two open sizes that are no power of two, where the translation asks for that.
 
     Blocks of a product of matrices are left as they are: sizes there were always powers of two.
     """
@@ -77,16 +76,9 @@ def _other_sizes(
     plain = translations(first | dict(base))
     if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
         return
-    changing: list[str] = []
-    for name in names:
-        seen = {plain.text}
-        for number in SIZES:
-            translation = translations(first | {**base, name: number})
-            if isinstance(translation, Translation) and translation.text not in seen:
-                seen.add(translation.text)
-                yield {**base, name: number}
-        changing += [name] if len(seen) > 1 else []
-    for some in itertools.combinations(changing, 2):
+    asked = {entry.left for entry in plain.conditions.entries if entry.operator == "is_power_of_2"}
+    sizes = [name for name in names if name in asked]
+    for some in (*((name,) for name in sizes), *itertools.combinations(sizes, 2)):
         yield {**base, **dict.fromkeys(some, ODD)}
 
 

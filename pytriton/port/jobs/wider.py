@@ -1,30 +1,24 @@
 """Define sets that no run has shown, to be translated, folded and proved as those that one has shown.
 
-A folded kernel accepts what it was folded from, and nothing else (fold/known.py). So each set here is tried:
+A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each set here is tried:
 
 * ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
   each of another, and with them the flags of an ``#ifdef`` that no set gives; those nearest to a known set first.
 * ``retyped``: other element types.
-* ``resized``: a size that is a power of two, or small, or large, where none was.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.fold.known import Known
+from pytriton.fold.leaves import Leaves
 from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
-MAX_RESIZED: Final = 2  # sets whose numbers are changed
 MAX_VISITED: Final = 1500  # combinations that are looked at
-# that may change the answer to a question
-SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
-
 _DROPPED: Final = re.compile(
     r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
 )
@@ -35,7 +29,7 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def combined(
-    known: Known,
+    leaves: Leaves,
     sets: Sequence[Defines],
     fresh: Sequence[str],
     operands: Mapping[str, frozenset[str]],
@@ -48,39 +42,39 @@ def combined(
     is not given, but what is beyond it is looked at.
     """
     groups: dict[object, list[str]] = {}
-    for text in known.texts:
+    for text in leaves.texts:
         alike = (key for key, names in groups.items() if _together(sets, names[0], text))
         groups.setdefault(next(alike, operands.get(text)), []).append(text)
     texts = [(names, _distinct(sets, names)) for names in groups.values()]
     numbers: dict[object, dict[str, Any]] = {}
-    for defines, chosen in zip(sets, _distinct_all(sets, known.numbers), strict=True):
-        numbers.setdefault(tuple(known.answers(defines).values()), chosen)
+    for defines, chosen in zip(sets, _distinct_all(sets, leaves.numbers), strict=True):
+        numbers.setdefault(tuple(leaves.outcomes(defines).values()), chosen)
     values: dict[str, Any] = {
-        flag: next((d[flag] for d in sets if d.get(flag) not in (None, False)), True) for flag in known.flags
+        flag: next((d[flag] for d in sets if d.get(flag) not in (None, False)), True) for flag in leaves.flags
     }
-    absent = {flag: _absent(flag, sets) for flag in known.flags}
+    absent = {flag: _absent(flag, sets) for flag in leaves.flags}
     values |= dict.fromkeys(fresh, True)
 
-    def row_of(defines: Defines) -> object:
-        return known.row_of(defines), tuple(name in defines for name in fresh)
+    def place_of(defines: Defines) -> object:
+        return leaves.place(defines), tuple(name in defines for name in fresh)
 
     def neighbours(defines: Defines) -> Iterator[dict[str, Any]]:
         for flag, value in values.items():
             bare = {name: other for name, other in defines.items() if name != flag}
             given = defines.get(flag) not in (None, False)
             yield bare | absent.get(flag, {}) if given else {**bare, flag: value}
-        for names, rows in ((known.numbers, [*numbers.values()]), *texts):
+        for names, rows in ((leaves.numbers, [*numbers.values()]), *texts):
             others = {name: value for name, value in defines.items() if name not in names}
             yield from ({**others, **row} for row in rows)
 
-    seen = {row_of(defines) for defines in sets}
+    seen = {place_of(defines) for defines in sets}
     proposed: list[dict[str, Any]] = []
     layer: Sequence[Defines] = sets
     while layer and len(proposed) < limit and len(seen) < MAX_VISITED:
         following = []
         for other in (other for defines in layer for other in neighbours(defines)):
-            if (row := row_of(other)) not in seen:
-                seen.add(row)
+            if (place := place_of(other)) not in seen:
+                seen.add(place)
                 following.append(other)
                 if accepts(other):
                     proposed.append(other)
@@ -110,14 +104,14 @@ def _distinct(sets: Sequence[Defines], names: Sequence[str]) -> list[dict[str, A
     return list({key_of(row): row for row in _distinct_all(sets, names)}.values())
 
 
-def retyped(known: Known, sets: Sequence[Defines], word: str) -> list[dict[str, Any]]:
+def retyped(leaves: Leaves, sets: Sequence[Defines], word: str) -> list[dict[str, Any]]:
     """Some of the define sets with another word for their types, where all are the same in a set.
 
     Nothing where other texts go with the types.
     """
-    names = [name for name in known.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
+    names = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
     known_words = {defines.get(name) for defines in sets for name in names}
-    others = [text for text in known.texts if text not in names]
+    others = [text for text in leaves.texts if text not in names]
     if not names or word in known_words or any(_together(sets, names[0], other) for other in others):
         return []
     seen = set(map(key_of, sets))
@@ -127,23 +121,6 @@ def retyped(known: Known, sets: Sequence[Defines], word: str) -> list[dict[str, 
             other = {**defines, **{name: word for name in names if name in defines}}
             proposed.setdefault(key_of(other), other)
     return [defines for key, defines in proposed.items() if key not in seen]
-
-
-def resized(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
-    """Define sets with another number, by which only questions about blocks have a new answer."""
-    proposed: dict[object, dict[str, Any]] = {}
-    rows = set(map(known.row_of, sets))
-    for defines in sets[:MAX_RESIZED]:
-        before = known.answers(defines)
-        for name, size in itertools.product(known.integers, SIZES):
-            other = {**defines, name: size}
-            after = known.answers(other)
-            blocks = all(
-                known.of_blocks(question) for question in after if after[question] != before[question]
-            )
-            if name in defines and blocks and known.row_of(other) not in rows:
-                proposed.setdefault(known.row_of(other), other)
-    return list(proposed.values())
 
 
 def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str]]:

@@ -40,7 +40,7 @@ def launcher(
     names = uses.names | ({"read"} if files else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
-    truths = {(name in k.folded.known.truths) for k in kernels for name in flags_of(k)}
+    truths = {(name in k.folded.leaves.truths) for k in kernels for name in flags_of(k)}
     parts = {
         "folder": folder,
         "flags": False in truths,

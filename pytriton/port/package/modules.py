@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytriton.fold.tables import Table
+from pytriton.fold.leaves import Table
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import LAUNCHER, Replacement
@@ -107,10 +107,10 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
         yield f"{pad}],"
     yield from _named("written", ported.writes, inner)
     flags = flags_of(ported)
-    switches = [name for name in flags if name not in ported.folded.known.truths]
+    switches = [name for name in flags if name not in ported.folded.leaves.truths]
     if switches:
         yield from _named("flags", switches, inner)
-    truths = [f'"{name}": {list(values)}' for name, values in ported.folded.known.truths.items()]
+    truths = [f'"{name}": {list(values)}' for name, values in ported.folded.leaves.truths.items()]
     if truths:
         yield from _packed(f"{pad}truths={{", truths, "},", inner)
     if serving.tables:
@@ -161,7 +161,7 @@ def _condition(name: str, one: ConditionLambda, indent: int) -> Iterator[str]:
     if len(line) <= WIDTH:
         yield line
         return
-    separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
+    separated = re.split(r" (?=and |or )", " and ".join(one.terms))
     yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 

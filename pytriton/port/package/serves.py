@@ -3,7 +3,7 @@
 Input: a ported kernel. Output: a ``Serves``: what texts and types may be, alone or together; a condition on the
 others; and the declared parameters, with those that differ under a condition.
 
-Invariant: it accepts the define sets that the kernel does (fold/known.py).
+Invariant: it accepts the define sets that the kernel does (fold/leaves.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytriton.emit.python import show
+from pytriton.fold.leaves import Table
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
-from pytriton.fold.tables import Table
 from pytriton.fold.variants import Set, Variants
 from pytriton.lang.preprocess.macros import PRELUDE
 from pytriton.lang.tree.builtins import function_names
@@ -111,7 +111,7 @@ def _grouped(terms: Sequence[str]) -> Iterator[str]:
 
 def flags_of(ported: PortedKernel) -> list[str]:
     """The defines that are given or not: constexprs, and those that only choose between define sets."""
-    return ported.folded.known.flags
+    return ported.folded.leaves.flags
 
 
 # ---------------------------------------------------------------- parameters

@@ -1,0 +1,327 @@
+"""Alternatives -> few conditions that say the same.
+
+A *literal* is a ``Fact``, a question about defines with the answers that it may have, an ``Interval`` of an integer
+term, or any other ``Comparison`` of numbers. A *cube* is a set of literals that hold together. Input: cubes, one of
+which holds. Output: literals that every cube has, and groups of cubes over other questions; one cube of each group
+holds.
+
+Invariant: all steps are equivalences of logic. What two comparisons imply of each other is not used, except that
+one negates another; and where a shift has no value, neither a comparison of it nor its negation holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache, reduce
+from math import prod
+from typing import Final, NamedTuple
+
+from pytriton.frozen import replace
+from pytriton.lang.recording import NEGATED, Comparison, Term, names_in, polynomial
+
+BOTH: Final = frozenset((False, True))
+MAX_ABSORBED: Final = 64  # cubes that are compared with one another
+
+
+class Fact(NamedTuple):
+    """``question``: a flag, ``NAME is not None``, or a define whose value counts. ``answers``: the right ones.
+
+    ``binary``: it is one of the first two, and is answered by True or False.
+    """
+
+    question: str
+    answers: frozenset[object]
+    binary: bool
+
+
+class Interval(NamedTuple):
+    """The least and the greatest value of a term of integers; None: no bound."""
+
+    term: Term
+    low: int | None
+    high: int | None
+
+
+Literal = Fact | Interval | Comparison
+Cube = frozenset[Literal]
+
+
+class Factored(NamedTuple):
+    """All ``common`` literals hold, and of each group a cube."""
+
+    common: Cube
+    groups: tuple[tuple[Cube, ...], ...]
+
+
+def factored(cubes: Iterable[Cube]) -> Factored:
+    """An equivalent of the alternatives; no cube at all is an empty group."""
+    common: set[Literal] = set()
+    groups: list[tuple[Cube, ...]] = []
+    for part in _independent(set(cubes)):  # before cubes are merged, and again after
+        for group in _independent(_merged(part)):
+            shared = _shared(group)
+            common |= shared
+            left = {cube - shared for cube in group}
+            if frozenset[Literal]() not in left:
+                groups.append(tuple(sorted(left, key=_order)))
+    return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_order, group)))))
+
+
+def _shared(cubes: set[Cube]) -> Cube:
+    """The literals of all cubes, less those that have an answer only where others hold."""
+    shared = reduce(Cube.intersection, cubes) if cubes else frozenset[Literal]()
+    return frozenset(literal for literal in shared if is_total(literal))
+
+
+def comparisons_of(literal: Literal) -> list[Comparison]:
+    """A literal as comparisons; none for a fact."""
+    match literal:
+        case Interval(term, low, high) if low == high and low is not None:
+            return [Comparison("==", term, low)]
+        case Interval(term, low, high):
+            bounds = ((">=", low), ("<=", high))
+            return [Comparison(sign, term, bound) for sign, bound in bounds if bound is not None]
+        case Fact():
+            return []
+    return [literal]
+
+
+def ranged(literals: Iterable[Literal]) -> Cube:
+    """A cube with one range for all bounds of a term."""
+    ranges: dict[Term, Interval] = {}
+    others: list[Literal] = []
+    excluded: list[tuple[int, Comparison]] = []
+    for literal in literals:
+        match literal:
+            case Comparison(operator=">=" | "<=" | "==" as sign, left=term, right=int(bound)):
+                low, high = (bound if sign != other else None for other in ("<=", ">="))
+                before = ranges.get(term, Interval(term, None, None))
+                ranges[term] = Interval(term, _most(max, before.low, low), _most(min, before.high, high))
+            case Comparison(operator="!=", right=int(value)):
+                excluded.append((value, literal))
+            case _:
+                others.append(literal)
+    for value, literal in sorted(excluded, key=lambda pair: pair[0]):
+        bounds = ranges.get(literal.left, Interval(literal.left, None, None))
+        if value == bounds.low:
+            ranges[literal.left] = bounds._replace(low=value + 1)
+        elif _contains(bounds, value):
+            others.append(literal)
+    return frozenset((*others, *ranges.values()))
+
+
+def _contains(values: Interval, value: int) -> bool:
+    """Whether a range contains a value."""
+    return (values.low is None or values.low <= value) and (values.high is None or value <= values.high)
+
+
+def _most(pick: Callable[..., int], *bounds: int | None) -> int | None:
+    given = [bound for bound in bounds if bound is not None]
+    return pick(given) if given else None
+
+
+def is_total(literal: Literal) -> bool:
+    """Whether it has an answer for all integers: nothing shifts or divides."""
+    return not any(_is_partial(one.left) or _is_partial(one.right) for one in comparisons_of(literal))
+
+
+def _is_partial(term: object) -> bool:
+    if not isinstance(term, tuple):
+        return False
+    return term[0] in ("<<", ">>", "/", "//", "%") or any(map(_is_partial, term[1:]))
+
+
+def normal(comparison: Comparison) -> Comparison:
+    """A comparison of integers as ``>=``, ``<=``, ``==`` or ``!=``; of a product with a number where it is one."""
+    sign, left, right = comparison.operator, comparison.left, comparison.right
+    if sign not in _MIRRORED or is_floating(comparison):
+        return comparison
+    products = polynomial(("-", left, right))
+    number = -products.pop((), 0)
+    if len(products) == 1 and abs(factor := next(iter(products.values()))) == 1:
+        left, right = _product(next(iter(products))), factor * number
+        sign = sign if factor > 0 else _MIRRORED[sign]
+    if isinstance(right, int) and sign in ("<", ">"):
+        sign, right = f"{sign}=", right + (1 if sign == ">" else -1)
+    return Comparison(sign, left, right)
+
+
+_MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
+def _product(factors: tuple[Term, ...]) -> Term:
+    return reduce(lambda left, right: ("*", left, right), factors)
+
+
+def negation(literal: Comparison) -> Comparison:
+    """The opposite of a normal comparison."""
+    if literal.operator == "is" or is_floating(literal):
+        return replace(literal, holds=not literal.holds)
+    return normal(replace(literal, operator=_OPPOSITE[literal.operator]))
+
+
+def is_floating(literal: Comparison) -> bool:
+    """Whether floating numbers are compared, which may be unordered: with ``("float", ...)``."""
+    return not literal.holds or any(map(_has_float, (literal.left, literal.right)))
+
+
+def _has_float(term: Term) -> bool:
+    return isinstance(term, tuple) and (term[0] == "float" or any(map(_has_float, term[1:])))
+
+
+_OPPOSITE: Final = {**NEGATED, **{opposite: operator for operator, opposite in NEGATED.items()}}
+
+
+@cache
+def question_of(literal: Literal) -> Hashable:
+    """What a literal is an answer to."""
+    match literal:
+        case Fact(question):
+            return question
+        case Interval(term):
+            return "range", term
+    return min((literal, negation(literal)), key=repr)
+
+
+def names_of(literal: Literal) -> frozenset[str]:
+    """The defines that a literal asks for."""
+    if isinstance(literal, Fact):
+        return frozenset((literal.question.partition(" ")[0],))
+    terms = (term for one in comparisons_of(literal) for term in (one.left, one.right))
+    return frozenset(name for term in terms for name in names_in(term))
+
+
+# ---------------------------------------------------------------- merging
+
+
+def _merged(cubes: set[Cube]) -> set[Cube]:
+    """Cubes that differ in one question as one, as long as there are any; then each without what others cover."""
+    questions = sorted({question_of(literal) for cube in cubes for literal in cube}, key=_by_kind)
+    count = len(cubes) + 1
+    while len(cubes) < count:
+        count = len(cubes)
+        for question in questions:
+            cubes = _joined(cubes, question)
+    return _absorbed(sorted(cubes, key=_order)) if len(cubes) <= MAX_ABSORBED else cubes
+
+
+def _by_kind(question: Hashable) -> tuple[bool, str]:
+    """Questions with two answers come first."""
+    return isinstance(question, str) and " " not in question, repr(question)
+
+
+def _joined(cubes: set[Cube], question: Hashable) -> set[Cube]:
+    """Cubes that differ in the answer to a question as one."""
+    rests: dict[Cube, list[Literal]] = {}
+    joined: set[Cube] = set()
+    for cube in cubes:
+        answer = next((literal for literal in cube if question_of(literal) == question), None)
+        if answer is None:
+            joined.add(cube)
+        else:
+            rests.setdefault(cube - {answer}, []).append(answer)
+    for rest, answers in rests.items():
+        joined |= {rest | more for more in _any_of(answers)}
+    return joined
+
+
+def _any_of(answers: Sequence[Literal]) -> list[Cube]:
+    """One of several answers to one question."""
+    facts = [answer for answer in answers if isinstance(answer, Fact)]
+    if facts:
+        either = frozenset[object]().union(*(fact.answers for fact in facts))
+        known = facts[0].binary and either == BOTH
+        return [frozenset() if known else frozenset((facts[0]._replace(answers=either),))]
+    ranges = [answer for answer in answers if isinstance(answer, Interval)]
+    if ranges:
+        return [frozenset((one,)) if one[1:] != (None, None) else frozenset() for one in _unions(ranges)]
+    if len(answers) > 1 and all(map(is_total, answers)):
+        return [frozenset()]
+    return [frozenset((answer,)) for answer in answers]
+
+
+def _unions(ranges: list[Interval]) -> list[Interval]:
+    """The ranges of one term, those that touch as one."""
+    joined: list[Interval] = []
+    for one in sorted(ranges, key=lambda one: (one.low is not None, one.low or 0)):
+        last = joined[-1] if joined else None
+        if last is not None and (last.high is None or one.low is None or one.low <= last.high + 1):
+            high = None if last.high is None or one.high is None else max(last.high, one.high)
+            joined[-1] = last._replace(high=high)
+        else:
+            joined.append(one)
+    return joined
+
+
+def _absorbed(cubes: list[Cube]) -> set[Cube]:
+    """Each cube without the literals that it needs only where another cube holds anyway, and none twice."""
+    for place, cube in enumerate(cubes):
+        for literal in sorted(cube, key=repr):
+            rest = cubes[place] - {literal}
+            others = (other for other in cubes if other is not cubes[place])
+            if not _guards(literal, rest) and any(_covers_opposite(other, literal, rest) for other in others):
+                cubes[place] = rest
+    return {cube for cube in cubes if not any(other < cube for other in cubes)}
+
+
+def _covers_opposite(other: Cube, literal: Literal, rest: Cube) -> bool:
+    """Whether the rest without the literal is what another cube holds for already."""
+    opposite = _opposite(literal)
+    return opposite is not None and opposite in other and other - {opposite} <= rest
+
+
+def _opposite(literal: Literal) -> Literal | None:
+    match literal:
+        case Interval(term, low, None) if low is not None and is_total(literal):
+            return Interval(term, None, low - 1)
+        case Interval(term, None, high) if high is not None and is_total(literal):
+            return Interval(term, high + 1, None)
+        case Interval():
+            return None
+        case Comparison():
+            return negation(literal) if is_total(literal) else None
+    return literal._replace(answers=BOTH - literal.answers) if literal.binary else None
+
+
+def _guards(literal: Literal, rest: Cube) -> bool:
+    """Whether others can be asked only where this one holds."""
+    names = names_of(literal)
+    return any(not isinstance(other, Fact) and names & names_of(other) for other in rest)
+
+
+def _order(cube: Cube) -> tuple[int, str]:
+    return len(cube), repr(sorted(cube, key=repr))
+
+
+# ---------------------------------------------------------------- independent groups
+
+
+def _independent(cubes: set[Cube]) -> list[set[Cube]]:
+    """The cubes as groups that are free of one another; as one group where they are not."""
+    parts = [_projected(cubes, group) for group in _linked(cubes)]
+    return parts if prod(map(len, parts)) == len(cubes) else [cubes]
+
+
+def _linked(cubes: set[Cube]) -> list[set[Hashable]]:
+    """The questions in groups: two are in one if their answers depend on each other, or one guards the other."""
+    names: dict[Hashable, frozenset[str]] = {}
+    for cube in cubes:
+        names |= {question_of(literal): names_of(literal) for literal in cube}
+    groups: list[set[Hashable]] = []
+    for question in names:
+        joined = {question}
+        for group in [*groups]:
+            if any(names[question] & names[other] or not _free(cubes, question, other) for other in group):
+                groups.remove(group)
+                joined |= group
+        groups.append(joined)
+    return groups
+
+
+def _free(cubes: set[Cube], first: Hashable, second: Hashable) -> bool:
+    both = len(_projected(cubes, {first, second}))
+    return both == len(_projected(cubes, {first})) * len(_projected(cubes, {second}))
+
+
+def _projected(cubes: Iterable[Cube], questions: set[Hashable]) -> set[Cube]:
+    return {frozenset(one for one in cube if question_of(one) in questions) for cube in cubes}

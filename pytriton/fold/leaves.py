@@ -1,0 +1,392 @@
+"""Which define sets a folded kernel accepts: those of its leaves.
+
+Each translation is a *leaf*, a cube of literals (formula.py) that its define sets satisfy:
+
+* facts: whether each flag and each optional number is given; the values of texts and types;
+* what the translation recorded of numbers (lang/recording.py), less optional outcomes: what its own text needs;
+* the comparisons of numbers that the folded body makes, with their outcomes in this translation.
+
+A define set that satisfies a leaf takes the same arms of the body as the set that the leaf was made with, and its
+own translation computes the same. So the kernel accepts each define set that satisfies a leaf, and no other. A name
+in the text that no leaf has must not be defined (``closed``).
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, Statement, UnaryOp
+from pytriton.fold.formula import (
+    Cube,
+    Fact,
+    Literal,
+    comparisons_of,
+    factored,
+    is_floating,
+    is_total,
+    names_of,
+    negation,
+    normal,
+    ranged,
+)
+from pytriton.fold.separations import COMPARISONS
+from pytriton.fold.variants import Defines, Variants, number
+from pytriton.fold.walk import expressions, statements
+from pytriton.frozen import replace
+from pytriton.lang.conditions import Condition, holds, printed, simplified
+from pytriton.lang.recording import Comparison, Requirement, Term, polynomial, term_of
+from pytriton.pipeline import Translation
+
+_GIVEN: Final = " is not None"
+Numbers = Mapping[str, int | float]
+
+
+class Table(NamedTuple):
+    """What the defines ``names`` may be together."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+class Served(NamedTuple):
+    """The accepted define sets, in a form that needs nothing of ours to be checked.
+
+    Each of the ``tables`` has their row; the ``conditions`` hold, which are Python expressions over defines; the
+    ``numbers`` are integers, the ``optional`` ones if they are given; none of the ``closed`` names is given.
+    """
+
+    tables: tuple[Table, ...]
+    numbers: tuple[str, ...]
+    optional: tuple[str, ...]
+    conditions: tuple[str, ...]
+    closed: tuple[str, ...]
+
+
+class Leaves:
+    """The leaves of one folded kernel.
+
+    ``flags`` are given or not; ``numbers`` may have any value that a leaf allows, ``integers`` are those that are
+    ints; ``texts`` are the other defines. ``truths``: the values of each flag that is more than given or not.
+    """
+
+    def __init__(
+        self, variants: Variants, words: Iterable[str], padded: Mapping[str, str], body: Sequence[Statement]
+    ) -> None:
+        translations = [variant.translation for variant in variants.variants]
+        mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
+        self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
+        self._optional: frozenset[str] = frozenset()
+        self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
+        self._sort(variants)
+        decided = _decided(body, {name: size for size, name in padded.items()})
+        self._decided = tuple(dict.fromkeys(decided))
+        rows = (variants.of(variant) for variant in range(variants.count))
+        cubes = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
+        self._leaves = tuple(dict.fromkeys(cubes))
+
+    def _sort(self, variants: Variants) -> None:
+        """What kind each define is."""
+        kernels = {name for name in self._names if variants.names_kernel(name)}
+        self.flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
+        given = {name: [v for v in variants.values[name] if v is not None] for name in self._names}
+        free = [name for name in self._names if name not in {*self.flags, *kernels}]
+        self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
+        self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
+        self.numbers = [*self.integers, *self._floats]
+        self._optional = frozenset(n for n in self.numbers if len(given[n]) < variants.count)
+        others = {*self.numbers, *self.flags, *kernels}
+        self.texts = [name for name in self._names if name not in others]
+        self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
+
+    # ---------------------------------------------------------------- leaves
+
+    def _leaf(self, translation: Translation, values: Mapping[str, object]) -> Cube:
+        """The literals that the define sets of a translation satisfy, which was made with these values."""
+        literals: set[Literal] = set(self._facts(values))
+        known = _numbers(values)
+        exact = {name: value for name, value in known.items() if name not in self.numbers}
+        for comparison, entry in translation.conditions.entries.items():
+            if entry.role != "optional":
+                literals |= self._required(_substituted(comparison, exact), known)
+        for comparison in (_substituted(comparison, exact) for comparison in self._decided):
+            asked = normal(comparison)
+            if names_of(asked) <= known.keys() and not _is_constant(asked):
+                literals.add(asked if holds(asked, known) else negation(asked))
+        return ranged(literals)
+
+    def _required(self, comparison: Comparison, values: Numbers) -> set[Literal]:
+        """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
+        names = names_of(comparison)
+        free = names & {*self.numbers}
+        if not free or _is_constant(comparison):
+            return set()
+        if names & {*self._floats}:
+            comparison = replace(
+                comparison, left=_as_float(comparison.left), right=_as_float(comparison.right)
+            )
+        if free == names and _is_stated(comparison):
+            return {normal(comparison)}
+        return {_equal(name, values[name]) for name in free}
+
+    def _facts(self, values: Mapping[str, object]) -> Iterator[Fact]:
+        for name in self.flags:
+            yield Fact(name, frozenset((values.get(name) not in (None, False),)), True)
+        for name in self._optional:
+            yield Fact(f"{name}{_GIVEN}", frozenset((values.get(name) is not None,)), True)
+        for name in self.texts:
+            yield Fact(name, frozenset((values.get(name),)), False)
+
+    def place(self, defines: Defines) -> object:
+        """What is equal for define sets that satisfy the same literals of all leaves."""
+        values = {name: number(defines.get(name)) for name in self._names}
+        return frozenset(self._facts(values)), tuple(self.outcomes(defines).values())
+
+    def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
+        """Whether each comparison of the leaves holds for a define set."""
+        known = _numbers({name: number(defines.get(name)) for name in self._names})
+        return {asked: _holds(asked, known) for asked in self._asked}
+
+    @cached_property
+    def _asked(self) -> list[Comparison]:
+        return list(dict.fromkeys(_comparisons_in(literal for leaf in self._leaves for literal in leaf)))
+
+    def without(self, sets: Iterable[Defines]) -> Leaves:
+        """The same, but for the leaves that these define sets satisfy."""
+        narrowed = copy.copy(self)
+        for defines in sets:
+            values = {name: number(defines.get(name)) for name in self._names}
+            narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf, values))
+        return narrowed
+
+    # ---------------------------------------------------------------- what is accepted
+
+    def refusal(self, defines: Defines) -> str | None:
+        """Why a define set is refused; None if it is accepted."""
+        strange = [name for name in self.closed if defines.get(name) is not None]
+        if strange:
+            return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
+        values = {name: number(defines.get(name)) for name in self._names}
+        for name in self.numbers:
+            wanted = int if name in self.integers else float
+            value = values[name]
+            absent = value is None and name in self._optional
+            if not absent and type(value) not in (wanted, *((bool,) if wanted is int else ())):
+                return f"{name} is {value!r}, and should be {'an integer' if wanted is int else 'a float'}"
+        for name, truths in self.truths.items():
+            if values[name] not in truths:
+                return f"the kernel was not folded with {name}={defines.get(name)}"
+        violated = [self._violated(leaf, values) for leaf in self._leaves]
+        if not violated:
+            return "no define set of it was proved"
+        return self._reason(min(violated, key=len), values) if all(violated) else None
+
+    def _violated(self, leaf: Cube, values: Mapping[str, object]) -> list[Literal]:
+        """The literals of a leaf that values do not satisfy."""
+        facts, known = {*self._facts(values)}, _numbers(values)
+        return [
+            literal
+            for literal in leaf
+            if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, known))
+        ]
+
+    def _reason(self, violated: Sequence[Literal], values: Mapping[str, object]) -> str:
+        names = sorted(name for one in violated if isinstance(one, Fact) for name in names_of(one))
+        if names:
+            given = (f"{name}={values[name]}" if values[name] is not None else f"no {name}" for name in names)
+            return f"the kernel was not proved with {' and '.join(given)}"
+        return f"it requires {' and '.join(self._terms(frozenset(violated), frozenset()))}"
+
+    def served(self) -> Served:
+        """What ``refusal`` accepts."""
+        if not self._leaves:
+            return Served((), (), (), ("False",), self.closed)
+        common, groups = factored(self._leaves)
+        conditions = [self._is(name, int) for name in self.integers if name in self._optional]
+        conditions += [self._is(name, float) for name in self._floats]
+        texts = {one for one in common if isinstance(one, Fact) and not one.binary}
+        tables = [_table(fact) for fact in sorted(texts)]
+        conditions += self._terms(common - texts, frozenset())
+        for group in groups:
+            table = _joint(group)
+            if table is not None:
+                tables.append(table)
+                continue
+            ways = [self._terms(cube, common) for cube in group]
+            if all(ways):  # else the group follows from what is common
+                conditions.append(" or ".join(sorted(_conjunction(terms, len(ways) > 1) for terms in ways)))
+        required = tuple(n for n in self.integers if n not in self._optional)
+        return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
+
+    def _terms(self, cube: Cube, common: Cube) -> list[str]:
+        """A cube as Python, facts first, less what follows from the ``common`` literals."""
+        known, asked = self._simplified(common), self._simplified(common | cube)
+        facts = sorted(_fact(literal) for literal in cube if isinstance(literal, Fact))
+        return [*facts, *map(_python, sorted(asked - known, key=_by_size))]
+
+    def _simplified(self, cube: Cube) -> set[Comparison]:
+        """The comparisons of a cube, less those that others imply."""
+        entries = dict.fromkeys(sorted(_comparisons_in(cube), key=_by_size), _REQUIRED)
+        return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
+
+    def _is(self, name: str, kind: type) -> str:
+        known = f"isinstance({name}, {kind.__name__})"
+        return f"{name} is None or {known}" if name in self._optional else known
+
+
+_REQUIRED: Final = Requirement("required", None)
+
+
+def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
+    return [comparison for literal in literals for comparison in comparisons_of(literal)]
+
+
+def _holds(literal: Literal, values: Numbers) -> bool:
+    return names_of(literal) <= values.keys() and all(holds(one, values) for one in comparisons_of(literal))
+
+
+def _numbers(values: Mapping[str, object]) -> dict[str, int | float]:
+    return {name: value for name, value in values.items() if isinstance(value, int | float)}
+
+
+def _equal(name: str, value: int | float) -> Comparison:
+    return Comparison("is" if isinstance(value, float) else "==", name, term_of(value))
+
+
+def _substituted(comparison: Comparison, values: Numbers) -> Comparison:
+    """The comparison with numbers for the defines whose values are facts."""
+
+    def of(term: Term) -> Term:
+        match term:
+            case str():
+                return term_of(values[term]) if term in values else term
+            case (function, *operands) if function != "float":
+                return (function, *map(of, operands))
+        return term
+
+    return replace(comparison, left=of(comparison.left), right=of(comparison.right))
+
+
+def _is_constant(comparison: Comparison) -> bool:
+    """Whether it compares two equal sums of products, or numbers: then it holds for all defines."""
+    difference = ("-", comparison.left, comparison.right)
+    return not is_floating(comparison) and polynomial(difference).keys() <= {()}
+
+
+def _as_float(term: Term) -> Term:
+    return term_of(float(term)) if isinstance(term, int) else term
+
+
+def _is_stated(comparison: Comparison) -> bool:
+    """Whether launchers can ask it: they have ``triton.next_power_of_2``."""
+    bare = replace(comparison, left=_not_rounded(comparison.left), right=_not_rounded(comparison.right))
+    return not Condition(bare, "required", None).unstated
+
+
+def _not_rounded(term: Term) -> Term:
+    match term:
+        case ("next_power_of_2", operand):
+            return _not_rounded(operand)
+        case (function, *operands) if function != "float":
+            return (function, *map(_not_rounded, operands))
+    return term
+
+
+# ---------------------------------------------------------------- what a folded body asks
+
+
+def _decided(body: Iterable[Statement], sizes: Mapping[str, str]) -> Iterator[Comparison]:
+    """The comparisons of numbers in the conditions of a body; ``sizes``: TN_PADDED -> TN."""
+    conditions = [one.node for one in statements(body) if one.node is not None and one.before == "if "]
+    conditions += [part.condition for part in expressions(body) if isinstance(part, Conditional)]
+    for condition in conditions:
+        yield from _comparisons(condition, sizes)
+
+
+def _comparisons(node: Node, sizes: Mapping[str, str]) -> Iterator[Comparison]:
+    match node:
+        case BinOp(operator="and" | "or", left=left, right=right):
+            yield from (*_comparisons(left, sizes), *_comparisons(right, sizes))
+        case UnaryOp(operator="not", operand=operand):
+            yield from _comparisons(operand, sizes)
+        case BinOp(operator="!=", left=Atom(text=name), right=Atom(text=padded)) if padded in sizes:
+            assert sizes[padded] == name
+            yield Comparison("is_not_power_of_2", name)
+        case BinOp(operator=operator, left=left, right=right) if operator in COMPARISONS:
+            first, second = _term(left, sizes), _term(right, sizes)
+            if first is not None and second is not None:
+                yield Comparison(operator, first, second)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            yield from (asked for part in (condition, then, otherwise) for asked in _comparisons(part, sizes))
+        case _ if (term := _term(node, sizes)) is not None:
+            yield Comparison("!=", term)
+
+
+def _term(node: Node, sizes: Mapping[str, str]) -> Term | None:
+    """An expression over integer defines; None for words and elements."""
+    match node:
+        case Atom(text=text) if text in sizes:
+            return ("next_power_of_2", sizes[text])
+        case Atom(text=text) if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        case Atom(text=text) if text.isidentifier() and text not in ("True", "False", "None"):
+            return text
+        case BinOp(operator=operator, left=left, right=right) if operator in ("+", "-", "*", "%", "&", "|"):
+            first, second = _term(left, sizes), _term(right, sizes)
+            return None if first is None or second is None else (operator, first, second)
+    return None
+
+
+# ---------------------------------------------------------------- as Python
+
+
+def _table(fact: Fact) -> Table:
+    return Table((fact.question,), tuple((answer,) for answer in sorted(fact.answers, key=repr)))
+
+
+def _joint(group: Sequence[Cube]) -> Table | None:
+    """Cubes over texts and flags as a table, if each has the same of them."""
+    rows = [{one.question: one.answers for one in cube if isinstance(one, Fact)} for cube in group]
+    asked = tuple(sorted(rows[0]))
+    alike = all(tuple(sorted(row)) == asked and all(len(one) == 1 for one in row.values()) for row in rows)
+    if not alike or any(map(_comparisons_in, group)) or not any(map(_is_text, group[0])):
+        return None
+    if any(_GIVEN in name for name in asked):
+        return None
+    return Table(asked, tuple(tuple(next(iter(row[name])) for name in asked) for row in rows))
+
+
+def _conjunction(terms: Sequence[str], inner: bool) -> str:
+    text = " and ".join(terms)
+    return f"({text})" if inner and len(terms) > 1 else text
+
+
+def _is_text(literal: Literal) -> bool:
+    return isinstance(literal, Fact) and not literal.binary
+
+
+def _fact(fact: Fact) -> str:
+    """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
+    answers = [f'"{one}"' if isinstance(one, str) else repr(one) for one in sorted(fact.answers, key=repr)]
+    if not fact.binary:
+        return (
+            f"{fact.question} in ({', '.join(answers)})"
+            if len(answers) > 1
+            else f"{fact.question} == {answers[0]}"
+        )
+    if True in fact.answers:
+        return fact.question
+    bare = fact.question.removesuffix(_GIVEN)
+    return f"not {bare}" if bare == fact.question else f"{bare} is None"
+
+
+def _python(comparison: Comparison) -> str:
+    return re.sub(r"\bis_power", "power", re.sub(r"\bnext_power", "triton.next_power", printed(comparison)))
+
+
+def _by_size(comparison: Comparison) -> tuple[bool, bool, str]:
+    """Bounds of single numbers come first: no shift by a number out of its range is computed."""
+    return not is_total(comparison), not isinstance(comparison.left, str), printed(comparison)

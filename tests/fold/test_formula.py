@@ -1,0 +1,118 @@
+"""Alternatives in fewer conditions: for every assignment the same answer, and short where that is possible."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from pytriton.fold.formula import (
+    Cube,
+    Fact,
+    Factored,
+    Literal,
+    comparisons_of,
+    factored,
+    negation,
+    normal,
+    ranged,
+)
+from pytriton.lang.conditions import holds
+from pytriton.lang.recording import Comparison
+
+FLAGS = ("F", "G")
+TEXTS = {"A": "ab", "B": "ab", "C": (1, 2, None)}
+COMPARISONS = (
+    Comparison(">", "N", 3),
+    Comparison("==", "N", 7),
+    Comparison("is_power_of_2", "M"),
+    Comparison("<", ("<<", 1, "M"), 200),
+)
+ASSIGNMENTS = [
+    dict(zip(("F", "G", "A", "B", "C", "N", "M"), row, strict=True))
+    for row in itertools.product(
+        (False, True), (False, True), *TEXTS.values(), (-1, 3, 4, 7), (-2, 1, 3, 4, 64, 5_000)
+    )
+]
+
+
+def flag(name: str, answer: bool) -> Fact:
+    return Fact(name, frozenset((answer,)), True)
+
+
+def text(name: str, *answers: object) -> Fact:
+    return Fact(name, frozenset(answers), False)
+
+
+def satisfied(literal: Literal, values: dict[str, object]) -> bool:
+    if isinstance(literal, Fact):
+        return values[literal.question] in literal.answers
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    return all(holds(comparison, numbers) for comparison in comparisons_of(literal))
+
+
+def any_of(cubes: list[Cube], values: dict[str, object]) -> bool:
+    return any(all(satisfied(literal, values) for literal in cube) for cube in cubes)
+
+
+def says(formula: Factored, values: dict[str, object]) -> bool:
+    return any_of([formula.common], values) and all(any_of([*group], values) for group in formula.groups)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_formula_is_its_cubes(seed: int) -> None:
+    chance = random.Random(seed)
+
+    def literal() -> Literal:
+        kind = chance.choice((*FLAGS, *TEXTS, *COMPARISONS))
+        if isinstance(kind, Comparison):
+            return chance.choice((normal(kind), negation(normal(kind))))
+        return flag(kind, chance.random() < 0.5) if kind in FLAGS else text(kind, chance.choice(TEXTS[kind]))
+
+    cubes = [ranged(literal() for _ in range(chance.randint(1, 5))) for _ in range(chance.randint(1, 12))]
+    formula = factored(cubes)
+    for values in ASSIGNMENTS:
+        assert says(formula, values) == any_of(cubes, values), values
+
+
+def test_no_alternative_is_never() -> None:
+    assert not any(says(factored([]), values) for values in ASSIGNMENTS)
+
+
+def test_what_all_combinations_have_is_not_asked() -> None:
+    bound = Comparison(">=", "N", 4)
+    cubes = [
+        frozenset((flag("F", f), flag("G", g), text("A", a), bound))
+        for f, g, a in itertools.product((False, True), (False, True), "ab")
+    ]
+    assert factored(map(ranged, cubes)) == ({text("A", "a", "b"), *ranged([bound])}, ())
+
+
+def test_both_sides_of_a_bound_are_everything() -> None:
+    inside = frozenset((Comparison(">=", "D", 97), Comparison("<=", "D", 127)))
+    cubes = [frozenset((Comparison("<=", "D", 96),)), inside]
+    cubes.append(frozenset((Comparison(">=", "D", 97), Comparison(">=", "D", 128))))
+    assert factored(map(ranged, cubes)) == (frozenset(), ())
+
+
+def test_layouts_of_two_operands_are_two_groups() -> None:
+    layouts = {"n": ("TM, TK", "a", "lda"), "t": ("TK, TM", "^a", "1")}
+    cubes = [
+        frozenset(text(f"{name}_{operand}", value) for operand in "AB" for name, value in sides[operand])
+        for sides in (
+            {"A": zip(("SHAPE", "USE", "STRIDE"), layouts[a], strict=True),
+             "B": zip(("SHAPE", "USE", "STRIDE"), layouts[b], strict=True)}
+            for a, b in itertools.product("nt", repeat=2)
+        )
+    ]  # fmt: skip
+    common, groups = factored(cubes)
+    assert not common
+    assert sorted(map(len, groups)) == [2, 2]
+
+
+def test_a_flag_that_needs_another() -> None:
+    cubes = [
+        frozenset((flag("F", f), flag("G", g))) for f, g in ((False, False), (True, False), (True, True))
+    ]
+    assert factored(cubes).groups == ((frozenset((flag("F", True),)), frozenset((flag("G", False),))),)
