@@ -101,7 +101,7 @@ def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
     element = scalar_of(expr.type)
     assert element is not None
     value = constant(expr)
-    if value is not None and unspelled(expr.value, element):
+    if value is not None and (not context.names.is_constexpr(expr.name) or unspelled(expr.value, element)):
         return bare(value, element)
     name = context.names.constexpr(expr.name, expr.value)
     return Value(Atom(name), element, False, True, expr.value)
