@@ -7,9 +7,14 @@ text with other tile sizes. The generated kernels are what long Triton-C kernels
 masked loads, reductions, arithmetic, loops and conditions, with comments and directives between.
 
 All of these translate for one set of defines, as a launch does. *As a module for other sizes* is
-``pytriton.translate``, which also checks, with other values, which defines may stay parameters.
+``pytriton.translate``, which also asserts its conditions.
 
     python -m benchmarks.translate [--json FILE]
+    python -m benchmarks.translate --against CHECKOUT [--sources FILE]
+
+The second command compares with the translator of another checkout, as of an earlier commit: ``pytriton.translate``
+of all sources of this repository (benchmarks/sources.py; ``--sources`` keeps them for the next time). Each checkout
+has one process. They translate each source in turn, so that what else the machine does meets both.
 """
 
 from __future__ import annotations
@@ -30,7 +35,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.sources import ROOT, Case, all_cases
+
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 HEADER = """#define CLAMP(x, low, high) min(max(x, low), high)
@@ -106,6 +112,23 @@ before = peak()
 from pytriton.pipeline import Settings, translate_as
 translate_as(source, defines, Settings())
 json.dump([before, peak()], sys.stdout)
+"""
+
+# Translates each case that it reads, and answers the milliseconds; null where it is refused.
+SERVED = """
+import json, sys, time, warnings
+warnings.simplefilter("ignore")
+sys.modules["torch"] = sys.modules["triton"] = None
+import pytriton
+for line in sys.stdin:
+    source, defines, kernel, strict_literals = json.loads(line)
+    start = time.process_time()
+    try:
+        pytriton.translate(source, defines, kernel=kernel, strict_literals=strict_literals)
+        took = (time.process_time() - start) * 1e3
+    except pytriton.CompileError:
+        took = None
+    print(json.dumps(took), flush=True)
 """
 
 GENERATED_DEFINES = {"TYPE": "half", "TM": 32, "TN": 64, "SCALED": True}
@@ -249,6 +272,64 @@ def repeated_call() -> dict[str, float]:
         Interpreted.run = run  # type: ignore[method-assign]
 
 
+class Served:
+    """The translator of a checkout, in a process of its own."""
+
+    def __init__(self, checkout: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVED],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=checkout,
+            env={**os.environ, "PYTHONPATH": str(checkout)},
+        )
+
+    def milliseconds(self, case: Case) -> float | None:
+        """The processor time of one translation; None where the source is refused."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(case), file=self._process.stdin, flush=True)
+        took: float | None = json.loads(self._process.stdout.readline())
+        return took
+
+    def end(self) -> None:
+        self._process.communicate()
+
+
+def compared(cases: list[Case], other: Path, repeat: int) -> list[tuple[Case, float, float]]:
+    """The cases that both checkouts accept: the least milliseconds of this one and of the other one."""
+    served = Served(ROOT), Served(other)
+    rows = []
+    for side in served:
+        side.milliseconds(cases[0])  # loads the grammar
+    for place, case in enumerate(cases):
+        times: tuple[list[float], list[float]] = ([], [])
+        for number in range(repeat):
+            unseen = case._replace(source=f"// {place} {number}\n{case.source}")
+            for side, kept in zip(served, times, strict=True):
+                took = side.milliseconds(unseen)
+                kept += [] if took is None else [took]
+        if all(times):
+            rows.append((case, min(times[0]), min(times[1])))
+    for side in served:
+        side.end()
+    return rows
+
+
+def comparison(rows: list[tuple[Case, float, float]]) -> str:
+    """The two numbers that count, and the cases of the largest ratios."""
+    own, others = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    median = statistics.median(row[1] / row[2] for row in rows)
+    lines = [
+        f"{len(rows)} sources: {own:.0f} ms here, {others:.0f} ms there",
+        f"ratio of the sums {own / others:.3f}, median ratio {median:.3f}",
+    ]
+    for case, here, there in sorted(rows, key=lambda row: row[2] / row[1])[:10]:
+        lines.append(f"{here / there:.2f}: {here:.1f} ms, {there:.1f} ms: {case.source.strip()[:60]!r}")
+    return "\n".join(lines)
+
+
 def measure() -> list[tuple[str, float, str]]:
     """Every row of the table: what, how much, unit."""
     imported, first = fresh_process()
@@ -292,7 +373,13 @@ def processor() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here, too")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with its translator")
+    parser.add_argument("--sources", type=Path, metavar="FILE", help="where the sources are kept")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="times per source (5)")
     options = parser.parse_args()
+    if options.against:
+        print(comparison(compared(all_cases(options.sources), options.against.resolve(), options.repeat)))
+        return
     rows = measure()
     report = {
         "date": datetime.date.today().isoformat(),

@@ -6,8 +6,9 @@ text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +24,6 @@ from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.checker import check, kernel_names
 from pytriton.lang.conditions import Conditions, conditions_of, instantiated
 from pytriton.lang.conditions import printed as printed_condition
-from pytriton.lang.preprocess.macros import Digits
 from pytriton.lang.preprocess.structure import misspelt
 from pytriton.lang.read import read
 from pytriton.lang.recording import Log
@@ -129,34 +129,43 @@ def translate(
     report.check()
     given = {key: _first(value) for key, value in (defines or {}).items()}
     settings = Settings(kernel, folders, strict_literals)
-    made = translate_as(source, given, settings)
-    warnings = made.warnings  # in the names of the defines
-    while fixed := _fixed(made):
-        given |= fixed
-        made = translate_as(source, given, settings)
+    made = translate_as(source, given, settings, is_parametric=True)
     made = begun_with(made, _assertions(made))
     for key in sorted(given.keys() - made.mentioned):
         near = misspelt(key, source.text, given)
         help_ = f"did you mean '{near}'?" if near else "leave it out"
         report.warning("TC528", f"the source does not mention the define '{key}'", source, help=help_)
-    return replace(made, warnings=(*report.warnings, *warnings))
+    return replace(made, warnings=(*report.warnings, *made.warnings))
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
 
 
-def _fixed(made: Translation) -> dict[str, Digits]:
+def _emitted(
+    emit_with: Callable[[frozenset[str]], Module], conditions: Callable[[], Conditions], is_parametric: bool
+) -> tuple[Module, Conditions]:
+    """The module and its conditions. ``is_parametric``: the defines that cannot be parameters are numbers in it."""
+    digits: frozenset[str] = frozenset()
+    while True:
+        module = emit_with(digits)
+        found = conditions()
+        fixed = _fixed(module, found) if is_parametric else frozenset()
+        if not fixed:
+            return module, found
+        digits |= fixed
+
+
+def _fixed(module: Module, conditions: Conditions) -> frozenset[str]:
     """The parameters that are printed as their numbers: those with one possible value, or with a condition that
     no Python expression states, and all of a long module."""
-    values = {name: made.constexprs[own] for name, own in made.defines.items()}
-    if made.text.count("\n") > MAX_PARAMETRIC_LINES:
-        return {name: Digits(value) for name, value in values.items()}
+    if module.text.count("\n") > MAX_PARAMETRIC_LINES:
+        return frozenset(module.defines)
     fixed: set[str] = set()
-    for condition in made.conditions:
-        names = condition.names & values.keys()
+    for condition in conditions:
+        names = condition.names & module.defines.keys()
         if names and condition.role == "required" and (condition.determines or names != condition.names):
             fixed |= names
-    return {name: Digits(values[name]) for name in fixed}
+    return frozenset(fixed)
 
 
 def _assertions(made: Translation) -> Iterator[tuple[str, Node]]:
@@ -183,14 +192,26 @@ def translate_as(
     defines: Mapping[str, object] | None,
     settings: Settings,
     name: str | None = None,
+    *,
+    is_parametric: bool = False,
 ) -> Translation:
-    """The same, with all settings."""
+    """The same, with all settings. ``is_parametric``: for other defines, those with one value are numbers."""
     with not_collecting():  # its trees are gone again when the collector goes on
         report = Report()
         text = _source(source, name, report)
         single = {key: _first(value) for key, value in (defines or {}).items()}
-        known = _templates.find((text, settings, passes.PASSES), single)
-        return known or _translated(text, single, settings, report)
+        key = text, settings, passes.PASSES, is_parametric
+        known = _templates.find(key, single)
+        if known is not None:
+            return known
+        log = Log()
+        try:
+            translation, values = _translated(text, single, settings, report, log, is_parametric)
+        finally:
+            log.end()
+        if not settings.include_dirs:  # the files may change
+            _templates.keep(key, translation, translation.conditions)
+        return _plain(translation, values)
 
 
 def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:
@@ -207,9 +228,14 @@ _templates: Final = Templates(_plain)
 
 
 def _translated(
-    text: Source, single: Mapping[str, object], settings: Settings, report: Report
-) -> Translation:
-    log = Log()
+    text: Source,
+    single: Mapping[str, object],
+    settings: Settings,
+    report: Report,
+    log: Log,
+    is_parametric: bool,
+) -> tuple[Translation, dict[str, int | float]]:
+    """A translation with terms for numbers, and the numbers of the defines."""
     front = read(text, single, report, settings.include_dirs, log)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
@@ -225,7 +251,9 @@ def _translated(
         is_inspector = settings.part == "inspector"
         lowered = inspecting if is_inspector else executor(lowered, inspected.inspected)
         sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
-    module = emit(lowered, Provenance(lowered), settings, sites)
+    emit_with = partial(emit, lowered, Provenance(lowered), settings, sites)
+    stated = partial(conditions_of, log.entries, front.given, front.names, front.spelled)
+    module, conditions = _emitted(emit_with, stated, is_parametric)
     translation = Translation(
         text=module.text,
         tree=module.tree,
@@ -249,11 +277,9 @@ def _translated(
         prints=module.prints,
         steps=steps,
         noalias=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
-        conditions=conditions_of(log.entries, front.given, front.names, front.spelled),
+        conditions=conditions,
     )
-    if not settings.include_dirs:  # the files may change
-        _templates.keep((text, settings, passes.PASSES), translation, translation.conditions)
-    return _plain(translation, front.given_numbers())
+    return translation, front.given_numbers()
 
 
 def checked_kernel(

@@ -67,10 +67,12 @@ class Span:
 
     def to(self, other: Span) -> Span:
         """The smallest span that covers both; only within one source, else this span."""
-        if other.source is not self.source:
+        if other is self or other.source is not self.source:
             return self
-        expansion = self.expansion if self.expansion == other.expansion else None
-        return Span(self.source, min(self.start, other.start), max(self.end, other.end), expansion)
+        start = self.start if self.start < other.start else other.start
+        end = self.end if self.end > other.end else other.end
+        same = self.expansion is other.expansion or self.expansion == other.expansion
+        return Span(self.source, start, end, self.expansion if same else None)
 
     @property
     def text(self) -> str:

@@ -211,7 +211,7 @@ def unspelled(value: int | float | None, element: ElementType) -> bool:
     """Whether Triton makes something else of a number: 0.0 of -0.0, and a double of a float below 2^-126."""
     if not isinstance(value, float) or _is_normal(value):
         return False
-    return _negative_zero(value) if value == 0 else element == FLOAT and not math.isnan(pinned(value))
+    return _negative_zero(value) if value == 0 else element == FLOAT and value == value
 
 
 _LEAST_NORMAL: Final = 1e-37  # a float from here on has all its digits

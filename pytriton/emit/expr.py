@@ -101,7 +101,7 @@ def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
     element = scalar_of(expr.type)
     assert element is not None
     value = constant(expr)
-    if value is not None and unspelled(expr.value, element):
+    if value is not None and (not context.names.is_constexpr(expr.name) or unspelled(expr.value, element)):
         return bare(value, element)
     name = context.names.constexpr(expr.name, expr.value)
     return Value(Atom(name), element, False, True, expr.value)
@@ -273,21 +273,22 @@ def unary(expr: typed.Unary, context: Context) -> Value:
     if folded is not None and (element.kind == "uint" or unspelled(folded, element)):
         return bare(folded, element)  # Python and Triton have no such numbers
     if folded is not None and not element.is_float:
-        inner = constant(expr.operand) or 0
-        if folded != (-inner if expr.operator == "-" else ~int(inner)):
+        inner = constant(expr.operand)
+        assert isinstance(inner, int)
+        if folded != (-inner if expr.operator == "-" else -1 - inner):
             return bare(folded, element)  # Python does not wrap
     number = value.number
     if value.weak and context.grows(expr, value):
         value = as_tensor(value)
     if number is not None:
-        number = -number if expr.operator == "-" else ~int(number)
+        number = -number if expr.operator == "-" else -1 - number
         if value.strong and (number == 1 << 31 or unspelled(number, element)):
             value = as_tensor(value)
     node: Node = UnaryOp(expr.operator, value.node)
     if expr.operator == "-" and element.is_float and value.strong:
         # Triton's own minus is 0 - x, which loses the sign of zero.
         node = BinOp("*", Atom("-1.0"), value.node)
-    return Value(node, element, value.strong, value.weak, number, number is not None and number >= 0)
+    return Value(node, element, value.strong, value.weak, number)
 
 
 def binary(expr: typed.Binary, context: Context) -> Value:

@@ -42,10 +42,14 @@ class Module:
 
 
 def emit(
-    kernel: KernelDef, provenance: Provenance, settings: Settings, sites: tuple[Site, ...] = ()
+    kernel: KernelDef,
+    provenance: Provenance,
+    settings: Settings,
+    sites: tuple[Site, ...] = (),
+    digits: frozenset[str] = frozenset(),
 ) -> Module:
-    """Print one kernel. ``sites``: of checked code, its accesses."""
-    names = Names(kernel.parameters, _defines(kernel), checked=bool(sites))
+    """Print one kernel. ``sites``: of checked code, its accesses; ``digits``: the defines printed as numbers."""
+    names = Names(kernel.parameters, _defines(kernel) - digits, checked=bool(sites))
     names.declare(kernel.body)
     # Triton makes constants of ones.
     names.weak |= {symbol for symbol in kernel.parameters if symbol.type == INT}

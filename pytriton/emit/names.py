@@ -79,6 +79,10 @@ class Names:
     def __getitem__(self, symbol: Symbol) -> str:
         return self._names[symbol]
 
+    def is_constexpr(self, name: str) -> bool:
+        """Whether a define has an identifier; others are printed as numbers."""
+        return name in self._defines
+
     def constexpr(self, name: str, value: int | float) -> str:
         """The identifier of a define that is used as a value."""
         self.defines[name] = self._defines[name]

@@ -34,14 +34,13 @@ from pytriton.lang.recording import (
 )
 from pytriton.lang.tree.convert import round_to
 from pytriton.lang.tree.typed import RecordedSize, Size
-from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF
+from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, ScalarType
 from pytriton.source import Source, Span
 
 # ---------------------------------------------------------------- values
 
 FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "neg": lambda x: -x,
-    "~": lambda x: ~x,
     "abs": abs,
     "next_power_of_2": lambda x: 1 << (x - 1).bit_length(),
     "truncated": int,
@@ -115,7 +114,9 @@ class Condition:
     @property
     def determines(self) -> bool:
         """Whether its defines have only one value here, or no Python expression states it."""
-        return self.unstated or (self.comparison.operator == "==" and isinstance(self.comparison.left, str))
+        comparison = self.comparison
+        is_value = isinstance(comparison.left, str) and not [*names_in(comparison.right)]
+        return self.unstated or (comparison.operator == "==" and is_value)
 
     @property
     def unstated(self) -> bool:
@@ -208,10 +209,15 @@ def instantiated(
 
     Records, tuples and mappings in it are made anew where a number in them is; what is shared stays shared.
     """
+    if result is None or result.__class__ in _PLAIN:
+        return result
     memo = {} if memo is None else memo
     if id(result) not in memo:
         memo[id(result)] = result, _instantiated(result, values, memo)  # held, so that its id stays its own
     return memo[id(result)][1]
+
+
+_PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType))
 
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
@@ -222,7 +228,7 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
             return Size(plain(result), instantiated(expr, values, memo)) if expr is not None else result
         case RecordedInt(term=term) | RecordedFloat(term=term):
             return evaluated(term, values)
-        case str() | int() | float() | None | Span():
+        case str() | int() | float():
             return result
         case tuple():
             items = [instantiated(item, values, memo) for item in result]
@@ -332,8 +338,8 @@ def simplified(entries: Mapping[Comparison, Requirement], floats: frozenset[str]
     """The conditions of a log, without its optional outcomes; ``floats``: the floating defines."""
     box: dict[Product, _Limits] = {}
     others: list[tuple[Comparison, Requirement]] = []
-    for comparison, entry in entries.items():
-        if entry.role != "optional" and not _bounds(comparison, entry, box, floats):
+    for comparison, entry in _settled(entries, floats):
+        if not _bounds(comparison, entry, box, floats):
             others.append((comparison, entry))
     for bounds in box.values():
         bounds.tighten()
@@ -349,6 +355,38 @@ def simplified(entries: Mapping[Comparison, Requirement], floats: frozenset[str]
         if not _implied(comparison, box):
             conditions.append(Condition(comparison, entry.role, entry.span))
     return tuple(conditions)
+
+
+def _settled(
+    entries: Mapping[Comparison, Requirement], floats: frozenset[str]
+) -> Iterator[tuple[Comparison, Requirement]]:
+    """The entries that count; an integer define that has one value is that number in all others."""
+    entries = {comparison: entry for comparison, entry in entries.items() if entry.role != "optional"}
+    values = {
+        comparison.left: comparison.right
+        for comparison in entries
+        if comparison.operator == "=="
+        and isinstance(comparison.left, str)
+        and isinstance(comparison.right, int)
+    }
+    values = {name: number for name, number in values.items() if name not in floats}
+    for comparison, entry in entries.items():
+        left, right = comparison.left, comparison.right
+        if values and not (isinstance(left, str) and isinstance(right, int)):
+            comparison = replace(comparison, left=_computed(left, values), right=_computed(right, values))
+            if not any(names_in(comparison.left)) and not any(names_in(comparison.right)):
+                continue
+        yield comparison, entry
+
+
+def _computed(term: Term, values: Mapping[str, Term]) -> Term:
+    """A term with these values for some of its defines."""
+    if isinstance(term, str):
+        return values.get(term, term)
+    if not isinstance(term, tuple) or term[0] == "float":
+        return term
+    changed = (term[0], *(_computed(operand, values) for operand in term[1:]))
+    return changed if any(names_in(changed)) else term_of(evaluated(changed, {}))
 
 
 def _bounds(
@@ -475,6 +513,8 @@ def _certain(sign: str, interval: Interval, number: float) -> bool:
             return low >= number
         case "!=":
             return high < number or low > number
+        case "==":
+            return low == high == number
     return False
 
 
@@ -542,9 +582,6 @@ def _of_atom(term: Term, box: Mapping[Product, _Limits]) -> Interval:
             ends = [_interval(left, box), _interval(right, box)]
             if ends[0][0] >= 0 or ends[1][0] >= 0:
                 return 0.0, min(end[1] for end in ends if end[0] >= 0)
-        case ("~", operand):
-            inner = _interval(operand, box)
-            return -inner[1] - 1, -inner[0] - 1
     return -math.inf, math.inf
 
 
@@ -566,7 +603,7 @@ def _is_power(term: Term, box: Mapping[Product, _Limits]) -> bool:
 # ---------------------------------------------------------------- Python
 
 _LEVELS: Final[Mapping[str, int]] = {
-    "|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7, "~": 7
+    "|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7
 }  # fmt: skip
 
 
@@ -601,8 +638,8 @@ def _python(term: Term, level: int, names: Mapping[str, str]) -> str:
         case ("float", digits):
             value = float.fromhex(digits)
             return repr(value) if math.isfinite(value) else f'float("{value}")'
-        case ("neg" | "~" as sign, operand):
-            return f"{'-' if sign == 'neg' else sign}{_python(operand, 7, names)}"
+        case ("neg", operand):
+            return f"-{_python(operand, 7, names)}"
         case (function, operand):
             return f"{function}({_python(operand, 0, names)})"
         case (sign, left, right):

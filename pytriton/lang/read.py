@@ -96,6 +96,7 @@ def read(
         front = front._replace(numbers=numbers, given=given)
     finally:
         log.replay(own.entries)
+        own.end()
     if not include_dirs and len(preprocessed.tokens) <= MAX_TOKENS:
         spelled_digits = {name: spelling(given[name]) for name in front.spelled}
         kept = front._replace(numbers={}, given={})

@@ -6,7 +6,7 @@ into the log of the translation, with its outcome. Other values with the same ou
 
 Input: ``Log.number``. Output: ``Log.entries``, from which conditions.py makes the conditions of a translation.
 Invariants: a comparison of two equal terms, or of two constants, records nothing, as it has one outcome; what
-leaves the arithmetic (``int(x)``, ``str(x)``, ``float(x)``) records that the defines in it have their values; a
+leaves the arithmetic (``int(x)``, ``str(x)``, ``float(x)``) records that its term has this value; a
 hash is that of the term, so that in sets and dictionaries two numbers are equal where their terms are, whatever
 their values. A ``RecordedInt`` ends with its translation: ``plain`` and ``instantiated`` are what leaves it.
 """
@@ -67,14 +67,11 @@ class Log:
         self.entries: dict[Comparison, Requirement] = {}
         self.asked: dict[tuple[Any, ...], bool] = {}  # the questions, and their answers
         self.computed: dict[tuple[Any, ...], Any] = {}  # the numbers that were computed, by operation
-        self._values: dict[str, int | float] = {}
 
     def number(self, name: str, value: int | float) -> int | float:
         """The number of a define."""
-        self._values[name] = value
-        return (
-            RecordedFloat(value, name, self) if isinstance(value, float) else RecordedInt(value, name, self)
-        )
+        kind: Any = RecordedFloat if isinstance(value, float) else RecordedInt
+        return kind(value, name, self)  # type: ignore[no-any-return]
 
     def add(self, comparison: Comparison, span: Span | None, role: Role = "required") -> None:
         """Note a comparison; of several roles the strictest counts."""
@@ -84,10 +81,10 @@ class Log:
         elif _STRICTNESS[role] > _STRICTNESS[before.role]:
             self.entries[comparison] = replace(before, role=role)
 
-    def pin(self, name: str, span: Span | None) -> None:
-        """Note that a define has the value that it has."""
-        value = self._values[name]
-        self.add(Comparison("is" if isinstance(value, float) else "==", name, term_of(value)), span)
+    def end(self) -> None:
+        """Forget what only later questions need; it refers to this log, a cycle for the garbage collector."""
+        self.asked.clear()
+        self.computed.clear()
 
     def replay(self, entries: Mapping[Comparison, Requirement]) -> None:
         """Note what a cached result depends on."""
@@ -96,6 +93,8 @@ class Log:
 
 
 # ---------------------------------------------------------------- numbers
+
+_NUMBERS: Final = (int, float)
 
 
 def _arithmetic(sign: str, reflected: bool = False) -> Any:
@@ -109,7 +108,7 @@ def _comparison(sign: str) -> Any:
     """A method that compares."""
 
     def method(self: Any, other: object) -> bool:
-        return compare(self, sign, other) if isinstance(other, int | float) else NotImplemented
+        return compare(self, sign, other) if isinstance(other, _NUMBERS) else NotImplemented
 
     return method
 
@@ -197,7 +196,7 @@ class RecordedInt(_Recording):
         return self._products
 
     def __invert__(self) -> Any:
-        return of_one("~", self, ~plain(self))
+        return -1 - self
 
     def __abs__(self) -> Any:
         return -self if self < 0 else self
@@ -241,10 +240,11 @@ def plain(value: Any) -> Any:
 
 
 def pinned(value: Any) -> Any:
-    """The value, after the record that its defines are what they are."""
-    if is_recorded(value):
-        for name in names_in(value.term):
-            value.log.pin(name, value.span)
+    """The value, after the record that its term has it."""
+    if isinstance(value, RecordedFloat):
+        value.log.add(Comparison("is", value.term, term_of(plain(value))), value.span)
+    elif is_recorded(value):
+        compare(value, "==", plain(value))
     return plain(value)
 
 
@@ -297,7 +297,7 @@ def compare(
         first, second, sign = second, first, _MIRRORED.get(sign, sign)
     if isinstance(left, float) or isinstance(right, float):
         log.add(Comparison(sign, first, second, outcome), recording.span, role)
-    elif not _sum(products_of(left), products_of(right), -1).keys() <= {()}:  # else it holds for all defines
+    elif not _difference(left, right).keys() <= {()}:  # else it holds for all defines
         log.add(Comparison(sign if outcome else NEGATED[sign], first, second), recording.span, role)
     return outcome
 
@@ -352,6 +352,13 @@ def polynomial(term: Term) -> Products:
             return {(term,): 1}
 
 
+def _difference(left: int, right: int) -> Products:
+    """``left - right``, without its constant where one is a constant."""
+    if right.__class__ is int:
+        return products_of(left)
+    return products_of(right) if left.__class__ is int else _sum(products_of(left), products_of(right), -1)
+
+
 def _sum(first: Products, second: Products, factor: int = 1) -> Products:
     total = dict(first)
     for product, count in second.items():
@@ -403,7 +410,7 @@ def _made(term: Term, value: Any, source: _Recording) -> Any:
 
 
 def _computed(sign: str, left: Any, right: Any) -> Any:
-    if not isinstance(left, int | float) or not isinstance(right, int | float):
+    if not isinstance(left, _NUMBERS) or not isinstance(right, _NUMBERS):
         return NotImplemented
     source: _Recording = left if isinstance(left, _Recording) else right  # type: ignore[assignment]
     computed, term = source.log.computed, (sign, term_of(left), term_of(right))

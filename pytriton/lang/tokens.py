@@ -156,11 +156,10 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Diagnostic]]
             break
         start, end = match.span(index)
         if index <= _STRING or index == _PUNCT:
-            first, after = (start, end) if not cuts else cuts.back(start, end)
-            span = Span(source, first, after)
-            above = tuple(comments)
+            span = Span(source, *cuts.back(start, end)) if cuts.at else Span(source, start, end)
             spelled = match[index]
             spelled = DIGRAPHS.get(spelled, spelled)
+            above = tuple(comments) if comments else ()
             tokens.append(Token(_KINDS[index], spelled, span, newline, start != last, None, above))
             newline = fresh = False
             last = end
@@ -194,9 +193,6 @@ class _Cuts:
     def __init__(self) -> None:
         self.at: list[int] = []
         self.removed: list[int] = []
-
-    def __bool__(self) -> bool:
-        return bool(self.at)
 
     def back(self, start: int, end: int) -> tuple[int, int]:
         if not self.at:

@@ -220,6 +220,40 @@ def test_refused(source: str, defines: dict[str, Any], others: list[dict[str, An
     assert [other for other in others if conditions.holds(other)] == []
 
 
+INT = "{0} >= -2147483647 and {0} <= 2147483647".format
+
+
+@pytest.mark.parametrize(
+    ("source", "defines", "conditions"),
+    [
+        ("void f(int* o) { *o = -Y; }", {"Y": 6}, INT("Y")),
+        ("void f(int* o) { *o = ~Y; }", {"Y": 6}, INT("Y")),
+        ("void f(int* o) { *o = 1 << (Y & 3); }", {"Y": 6}, f"{INT('Y')} and 1 << (Y & 3) <= 2147483647"),
+        ("void f(int* o) { int r[S] = 0 ... S; *(o + r) = r; }", {"S": 1}, "is_power_of_2(S) and S <= 1048576"),
+        ("#if S % B < 9\n#endif\nvoid f(int* o) { *o = 1; }", {"S": 2, "B": 4},
+         "S >= 0 and S <= 9223372036854775807 and B >= 1 and B <= 9223372036854775807 and S % B <= 8"),
+        ("#if X == 4 && X * Y == Y * 4\n#endif\nvoid f(int* o) { *o = 1; }", {"X": 4, "Y": 8},
+         "X == 4 and Y >= -2305843009213693952 and Y <= 2305843009213693951"),
+    ],
+)  # fmt: skip
+def test_weakest(source: str, defines: dict[str, Any], conditions: str) -> None:
+    """A number that leaves the arithmetic leaves its defines open; what another condition implies is none."""
+    assert str(translate_as(source, defines, Settings()).conditions) == conditions
+
+
+def test_determined() -> None:
+    """A define is a parameter unless it has one possible value."""
+    made = pytriton.translate(
+        "#if A == B * 2 / 4 + 8\n#endif\nvoid f(int* o) { *o = A + B; }", {"A": 16, "B": 16}
+    )
+    assert made.constexprs == {"A": 16, "B": 16}
+
+
+def test_digits_leave_defines_open() -> None:
+    conditions = translate_as("void f(int* o) { *o = F; }", {"F": -2.5}, Settings()).conditions
+    assert [conditions.holds({"F": value}) for value in (-2.75, -3.0)] == [True, False]
+
+
 def test_refusals_have_logs() -> None:
     """What a source without a translation depends on."""
     found = recorded("_Static_assert(A % 32 == 0, ); void f(int* z) { *z = A; }", {"A": 48}, Settings())

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "grammar"
 TRANSLATED = sorted((Path(__file__).parents[1] / "translate").glob("*/kernel.c"))
 KERNEL = "__global__ void add(float* X, int n) { int i[16] = 0 ... 16; *?(i < n)(X + i) += n > 1 ? 2 : 3; }"
 WRONG = "__global__ void f(int n) { int m = ; if (n) { x y z; } }"
-CACHED = (grammar._lark, grammar._callbacks, grammar.spelled, terminals.terminals)
+CACHED = (grammar._lark, grammar._table, grammar.spelled, terminals.terminals)
 
 
 @pytest.fixture

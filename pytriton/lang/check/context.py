@@ -26,11 +26,13 @@ ValueType = ScalarType | PointerType | BlockType
 class Scope:
     """Names in scope, as C has them: a stack of blocks, the innermost last.
 
-    ``numbers``: the defines that are numbers. ``macros``: those of the source, for suggestions.
+    ``numbers``: the defines that are numbers; ``integer_types``: the types of the integers that were used.
+    ``macros``: those of the source, for suggestions.
     """
 
     def __init__(self, numbers: Mapping[str, int | float], macros: Mapping[str, Macro]) -> None:
         self.numbers = numbers
+        self.integer_types: dict[str, ScalarType] = {}
         self.macros = macros
         self._symbols: list[dict[str, Symbol]] = [{}]
         self._types: list[dict[str, tuple[ValueType, Span]]] = [{}]

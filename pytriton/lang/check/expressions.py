@@ -113,12 +113,8 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
             return _name(node, context)
         case syntax.Number(span=span, text=text):
             return number(text, span, context.report, strict=context.strict_literals)
-        case syntax.Constexpr(span=span, id=name):
-            value = at(context.scope.numbers[name], span)
-            if isinstance(value, float):  # as the literal
-                type_ = types.DOUBLE if context.strict_literals else types.FLOAT
-                return typed.Constexpr(span, type_, name, value, weak=not context.strict_literals)
-            return typed.Constexpr(span, define_type(value), name, value)
+        case syntax.Constexpr():
+            return _constexpr(node, context)
         case syntax.Prefix():
             return _prefix(node, context)
         case syntax.MaskedDeref():
@@ -149,6 +145,18 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
 
 
 # ---------------------------------------------------------------- names and numbers
+
+
+def _constexpr(node: syntax.Constexpr, context: Context) -> typed.Constexpr:
+    span, name = node.span, node.id
+    value = at(context.scope.numbers[name], span)
+    if isinstance(value, float):  # as the literal
+        type_ = types.DOUBLE if context.strict_literals else types.FLOAT
+        return typed.Constexpr(span, type_, name, value, weak=not context.strict_literals)
+    integer_types = context.scope.integer_types
+    if name not in integer_types:
+        integer_types[name] = define_type(value)
+    return typed.Constexpr(span, integer_types[name], name, value)
 
 
 def _name(node: syntax.Name, context: Context) -> Expr:

@@ -380,9 +380,9 @@ def _refuse_shapes(
 def _undefined(operator: str, right: Expr, type_: types.ScalarType) -> tuple[str, str] | None:
     """Why an integer operation has no value with this constant on its right: a code and a message."""
     value = constant(right) if operator in _PARTIAL else None
-    if value == 0 and operator in ("/", "%"):
+    if operator in ("/", "%") and value == 0:
         return "TC322", "divides by zero"
-    if value is not None and operator in ("<<", ">>") and not 0 <= value < type_.bits:
+    if operator in ("<<", ">>") and value is not None and not 0 <= value < type_.bits:
         return "TC329", f"shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
     return None
 

@@ -67,7 +67,7 @@ def terminals() -> Mapping[str, str]:
 def classify(tokens: list[Token], report: Report) -> None:
     """Give each token its ``type``, the terminal that it is."""
     words = terminals()
-    typedefs = _Typedefs() if any(token.text == "typedef" for token in tokens) else None
+    typedefs = _Typedefs() if "typedef" in [token.text for token in tokens] else None
     refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
     name, sign = Kind.IDENT, Kind.PUNCT
     for index, token in enumerate(tokens):

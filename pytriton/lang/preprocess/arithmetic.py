@@ -188,7 +188,8 @@ def _calculated(left: _Value, operator: Token, right: _Value) -> _Value:
     number = computed(text, left.number, right.number, ULONG if left.unsigned else LONG)
     if number is None:
         return _Value(0, left.unsigned, wrong or _undefined(operator, right.number))
-    return _Value(int(number), left.unsigned and text not in COMPARISONS, wrong)
+    assert isinstance(number, int)
+    return _Value(number, left.unsigned and text not in COMPARISONS, wrong)
 
 
 def _undefined(operator: Token, right: int) -> _Malformed:

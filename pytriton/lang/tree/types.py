@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from pytriton.frozen import node, record
-from pytriton.lang.recording import RecordedInt, compare
+from pytriton.lang.recording import RecordedInt, compare, term_of
 
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
@@ -218,7 +218,7 @@ def same_shape(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _same_size(left: int, right: int) -> bool:
-    if left is right:
+    if term_of(left) == term_of(right):
         return True
     ones = is_one(left), is_one(right)
     return all(ones) if any(ones) else left == right

@@ -137,9 +137,11 @@ class Overlap:
         left, right = self._sums(self._now, first), self._sums(self._now, second)
         if left is None or right is None or left.terms != right.terms:
             return False
-        distance = max(left.low - right.high, right.low - left.high)
-        extent = max(left.high - right.low, right.high - left.low)
-        return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
+        if not (left.low > right.high or right.low > left.high):
+            return False
+        if left.exact and right.exact:
+            return True
+        return left.high - right.low < _WRAP and right.high - left.low < _WRAP
 
     def _now(self, pointer: typed.Expr) -> Affine | None:
         """The sum of a pointer, with current values of variables."""
