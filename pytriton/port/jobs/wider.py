@@ -3,14 +3,15 @@
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each set here is tried:
 
 * ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
-  each of another, and with them the flags of an ``#ifdef`` that no set gives; those nearest to a known set first.
+  each of another, and with them the flags of an ``#ifdef`` that no set gives.
 * ``retyped``: other element types.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pytriton.fold.leaves import Leaves
@@ -18,7 +19,6 @@ from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
-MAX_VISITED: Final = 1500  # combinations that are looked at
 _DROPPED: Final = re.compile(
     r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
 )
@@ -36,10 +36,10 @@ def combined(
     accepts: Callable[[Defines], bool],
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Combinations of what is in the sets, and of the ``fresh`` flags: at most ``limit``, the nearest first.
+    """The product of what is in the sets, and of the ``fresh`` flags, axis by axis: at most ``limit`` more sets.
 
-    ``operands``: whose layout a text is (``operands``). ``accepts``: whether a set can be translated. What cannot
-    is not given, but what is beyond it is looked at.
+    An axis is a flag, all numbers, or the texts of one operand (``operands``). One that would exceed the limit is
+    left out as a whole, so that what is accepted is a product. ``accepts``: whether a set can be translated.
     """
     groups: dict[object, list[str]] = {}
     for text in leaves.texts:
@@ -53,34 +53,46 @@ def combined(
         flag: next((d[flag] for d in sets if d.get(flag) not in (None, False)), True) for flag in leaves.flags
     }
     absent = {flag: _absent(flag, sets) for flag in leaves.flags}
-    values |= dict.fromkeys(fresh, True)
 
-    def place_of(defines: Defines) -> object:
-        return leaves.place(defines), tuple(name in defines for name in fresh)
+    def toggled(flag: str, defines: Defines) -> list[dict[str, Any]]:
+        bare = {name: other for name, other in defines.items() if name != flag}
+        given = defines.get(flag) not in (None, False)
+        return [bare | absent.get(flag, {}) if given else {**bare, flag: values.get(flag, True)}]
 
-    def neighbours(defines: Defines) -> Iterator[dict[str, Any]]:
-        for flag, value in values.items():
-            bare = {name: other for name, other in defines.items() if name != flag}
-            given = defines.get(flag) not in (None, False)
-            yield bare | absent.get(flag, {}) if given else {**bare, flag: value}
-        for names, rows in ((leaves.numbers, [*numbers.values()]), *texts):
-            others = {name: value for name, value in defines.items() if name not in names}
-            yield from ({**others, **row} for row in rows)
+    def replaced(names: Sequence[str], rows: Sequence[Defines], defines: Defines) -> list[dict[str, Any]]:
+        others = {name: value for name, value in defines.items() if name not in names}
+        return [{**others, **row} for row in rows]
 
-    seen = {place_of(defines) for defines in sets}
+    axes: list[Callable[[Defines], list[dict[str, Any]]]] = [partial(toggled, flag) for flag in leaves.flags]
+    axes += [
+        partial(replaced, names, rows) for names, rows in (*texts, (leaves.numbers, [*numbers.values()]))
+    ]
+    axes += [partial(toggled, flag) for flag in fresh]
+    return _product(
+        sets,
+        axes,
+        lambda defines: (leaves.place(defines), *(name in defines for name in fresh)),
+        accepts,
+        limit,
+    )
+
+
+def _product(
+    sets: Sequence[Defines],
+    axes: Iterable[Callable[[Defines], Sequence[dict[str, Any]]]],
+    place_of: Callable[[Defines], object],
+    accepts: Callable[[Defines], bool],
+    limit: int,
+) -> list[dict[str, Any]]:
+    """What the axes add to the sets, each place once; a set that is not accepted is varied, but not given."""
+    reached: dict[object, Defines] = {place_of(defines): defines for defines in sets}
     proposed: list[dict[str, Any]] = []
-    layer: Sequence[Defines] = sets
-    while layer and len(proposed) < limit and len(seen) < MAX_VISITED:
-        following = []
-        for other in (other for defines in layer for other in neighbours(defines)):
-            if (place := place_of(other)) not in seen:
-                seen.add(place)
-                following.append(other)
-                if accepts(other):
-                    proposed.append(other)
-            if len(seen) >= MAX_VISITED or len(proposed) >= limit:
-                break
-        layer = following
+    for axis in axes:
+        beyond = {place_of(other): other for defines in reached.values() for other in axis(defines)}
+        fresh = {place: other for place, other in beyond.items() if place not in reached}
+        if len(reached) - len(sets) + len(fresh) <= limit:
+            reached |= fresh
+            proposed += filter(accepts, fresh.values())
     return proposed
 
 
