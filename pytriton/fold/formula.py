@@ -195,14 +195,20 @@ def names_of(literal: Literal) -> frozenset[str]:
 
 
 def _merged(cubes: set[Cube]) -> set[Cube]:
-    """Cubes that differ in one question as one, as long as there are any; then each without what others cover."""
+    """Cubes that differ in one question as one, and each without what others cover."""
+    cubes = _united(cubes)
+    return _united(_absorbed(sorted(cubes, key=_order))) if len(cubes) <= MAX_ABSORBED else cubes
+
+
+def _united(cubes: set[Cube]) -> set[Cube]:
+    """Cubes that differ in one question as one, as long as there are any."""
     questions = sorted({question_of(literal) for cube in cubes for literal in cube}, key=_by_kind)
     count = len(cubes) + 1
     while len(cubes) < count:
         count = len(cubes)
         for question in questions:
             cubes = _joined(cubes, question)
-    return _absorbed(sorted(cubes, key=_order)) if len(cubes) <= MAX_ABSORBED else cubes
+    return cubes
 
 
 def _by_kind(question: Hashable) -> tuple[bool, str]:
@@ -278,15 +284,18 @@ def _opposite(literal: Literal) -> Literal | None:
             return Interval(term, high + 1, None)
         case Interval():
             return None
+        case Comparison(operator="!=", left=term, right=int(value)) if is_total(literal):
+            return Interval(term, value, value)
         case Comparison():
             return negation(literal) if is_total(literal) else None
     return literal._replace(answers=BOTH - literal.answers) if literal.binary else None
 
 
 def _guards(literal: Literal, rest: Cube) -> bool:
-    """Whether others can be asked only where this one holds."""
+    """Whether others can be asked only where this one holds: that a number is given, or in the range of a shift."""
     names = names_of(literal)
-    return any(not isinstance(other, Fact) and names & names_of(other) for other in rest)
+    others = [other for other in rest if not isinstance(other, Fact) and names & names_of(other)]
+    return any(isinstance(literal, Fact) or not is_total(other) for other in others)
 
 
 def _order(cube: Cube) -> tuple[int, str]:

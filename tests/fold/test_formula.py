@@ -116,3 +116,9 @@ def test_a_flag_that_needs_another() -> None:
         frozenset((flag("F", f), flag("G", g))) for f, g in ((False, False), (True, False), (True, True))
     ]
     assert factored(cubes).groups == ((frozenset((flag("F", True),)), frozenset((flag("G", False),))),)
+
+
+def test_all_but_one_number_and_that_number() -> None:
+    inside = [Comparison(">=", "N", -9), Comparison("<=", "N", 9)]
+    cubes = [ranged([*inside, Comparison("!=", "N", 1)]), ranged([Comparison("==", "N", 1)])]
+    assert factored(cubes) == (ranged(inside), ())
