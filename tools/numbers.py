@@ -238,7 +238,7 @@ PORTING = Page(
     [
         Sentence(f"keeps the host {between(HOST['ported'], '')} us busy when it is ported"),
         Sentence(f"and {between(HOST['old'], '')} us before"),
-        Sentence(f"up to {n(MAX_WIDENED)} combinations of a kernel"),
+        Sentence(f"more than {n(MAX_WIDENED)} combinations of a kernel"),
         Sentence(f"- {n(MAX_PATHS)} paths are followed"),
         Sentence(f"at most {n(MAX_POINTS, ',')} define sets of a launch are tried"),
         Sentence(f"at most {n(MAX_PROVED)} pairs of a folded kernel"),
