@@ -195,7 +195,8 @@ class TestWaiting:
         body = "while (atomic_add(count, 0) < pid); atomic_add(count, 1); *z = *z + pid;"
         assert "race: program (1, 0, 0) loads element 0 of 'z'" in race(body)
 
-    def test_the_first_axis_is_the_fastest(self) -> None:
+    def test_the_first_axis_is_the_fastest(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PYTRITON_CC", "none")
         number = "int number = get_program_id(0) + 2 * (get_program_id(1) + 3 * get_program_id(2)); "
         body = number + "while (atomic_add(count, 0) < number); *z = *z + number; atomic_add(count, 1);"
         check(body, (2, 3, 2))
