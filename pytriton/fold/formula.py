@@ -57,13 +57,16 @@ def factored(cubes: Iterable[Cube]) -> Factored:
     """An equivalent of the alternatives; no cube at all is an empty group."""
     common: set[Literal] = set()
     groups: list[tuple[Cube, ...]] = []
-    for part in _independent(set(cubes)):  # before cubes are merged, and again after
+    left, tied = _untied(set(cubes))
+    for part in (*tied, *_independent(left)):  # before cubes are merged, and again after
         for group in _independent(_merged(part)):
             shared = _shared(group)
             common |= shared
-            left = {cube - shared for cube in group}
-            if frozenset[Literal]() not in left:
-                groups.append(tuple(sorted(left, key=_order)))
+            rests = {cube - shared for cube in group}
+            if frozenset[Literal]() not in rests:
+                groups.append(tuple(sorted(rests, key=_order)))
+    told = {question_of(literal) for part in tied for cube in part for literal in cube}
+    common = {literal for literal in common if question_of(literal) not in told}
     return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_order, group)))))
 
 
@@ -300,6 +303,26 @@ def _guards(literal: Literal, rest: Cube) -> bool:
 
 def _order(cube: Cube) -> tuple[int, str]:
     return len(cube), repr(sorted(cube, key=repr))
+
+
+# ---------------------------------------------------------------- texts that go together
+
+
+def _untied(cubes: set[Cube]) -> tuple[set[Cube], list[set[Cube]]]:
+    """The cubes with one of the texts that determine each other, and for each such group its combinations."""
+    answers: dict[str, list[Fact]] = {}
+    for cube in sorted(cubes, key=_order):
+        for literal in cube:
+            if isinstance(literal, Fact) and not literal.binary:
+                answers.setdefault(literal.question, []).append(literal)
+    groups: dict[tuple[int, ...], list[str]] = {}  # by the cubes in which the answers are equal
+    for question, facts in sorted(answers.items()):
+        if len(facts) == len(cubes) and len(set(facts)) > 1:
+            groups.setdefault(tuple(map(facts.index, facts)), []).append(question)
+    tied = [group for group in groups.values() if len(group) > 1]
+    needless = {question for group in tied for question in group[1:]}
+    left = {frozenset(one for one in cube if question_of(one) not in needless) for cube in cubes}
+    return left, [_projected(cubes, set(group)) for group in tied]
 
 
 # ---------------------------------------------------------------- independent groups
