@@ -65,8 +65,8 @@ def factored(cubes: Iterable[Cube]) -> Factored:
             rests = {cube - shared for cube in group}
             if frozenset[Literal]() not in rests:
                 groups.append(tuple(sorted(rests, key=_order)))
-    told = {question_of(literal) for part in tied for cube in part for literal in cube}
-    common = {literal for literal in common if question_of(literal) not in told}
+    tied_questions = {question_of(literal) for part in tied for cube in part for literal in cube}
+    common = {literal for literal in common if question_of(literal) not in tied_questions}
     return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_order, group)))))
 
 

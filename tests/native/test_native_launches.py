@@ -168,7 +168,7 @@ class TestWhoRuns:
             assert compiler.version == found
         monkeypatch.setenv("PATH", "")
         (said,) = reports(pytriton.kernel(self.STORE), torch.zeros(1).int(), 3)
-        assert said.endswith("there is no C compiler: install gcc or clang, or ziglang by pip")
+        assert said.endswith("no C compiler was found: install gcc or clang, or ziglang by pip")
 
     @pytest.mark.parametrize("check", [None, False])
     def test_c_runs(

@@ -48,7 +48,7 @@ class CCompiler:
 
 @record
 class NoLibrary:
-    """The reason why there is no library; empty where the user wants none."""
+    """The reason why no library could be built; empty where the user wants none."""
 
     reason: str
 
@@ -61,7 +61,7 @@ def find() -> CCompiler | NoLibrary:
     if named:
         refused = NoLibrary(f"{VARIABLE} is {named!r}, which does not run: name a C compiler in it")
         return _started(_words(named)) or refused
-    missing = NoLibrary("there is no C compiler: install gcc or clang, or ziglang by pip")
+    missing = NoLibrary("no C compiler was found: install gcc or clang, or ziglang by pip")
     return next(filter(None, map(_started, _installed())), missing)
 
 

@@ -1,7 +1,7 @@
 """Launches on CPU tensors in C.
 
 Input: a kernel text and a config. Output: the kernel in C, compiled and loaded, or the reason why the interpreter
-has to run it: there is no compiler or it fails, a construct that C cannot print yet, or loops in which a program
+has to run it: no compiler was found or it fails, a construct that C cannot print yet, or loops in which a program
 may wait for another one (TC555), which nothing would end in C.
 """
 
