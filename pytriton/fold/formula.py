@@ -2,8 +2,8 @@
 
 A *literal* is a ``Fact``, a question about defines with the answers that it may have, an ``Interval`` of an integer
 term, or any other ``Comparison`` of numbers. A *cube* is a set of literals that hold together. Input: cubes, one of
-which holds. Output: literals that every cube has, and groups of cubes over other questions; one cube of each group
-holds.
+which holds. Output: literals that every cube has, and groups of alternatives over other questions; of each
+group one holds. An alternative has the same form.
 
 Invariant: all steps are equivalences of logic. What two comparisons imply of each other is not used, except that
 one negates another; and where a shift has no value, neither a comparison of it nor its negation holds.
@@ -47,16 +47,16 @@ Cube = frozenset[Literal]
 
 
 class Factored(NamedTuple):
-    """All ``common`` literals hold, and of each group a cube."""
+    """All ``common`` literals hold, and of each group an alternative."""
 
     common: Cube
-    groups: tuple[tuple[Cube, ...], ...]
+    groups: tuple[tuple[Factored, ...], ...]
 
 
 def factored(cubes: Iterable[Cube]) -> Factored:
     """An equivalent of the alternatives; no cube at all is an empty group."""
     common: set[Literal] = set()
-    groups: list[tuple[Cube, ...]] = []
+    groups: list[tuple[Factored, ...]] = []
     left, tied = _untied(set(cubes))
     for part in (*tied, *_independent(left)):  # before cubes are merged, and again after
         for group in _independent(_merged(part)):
@@ -64,10 +64,35 @@ def factored(cubes: Iterable[Cube]) -> Factored:
             common |= shared
             rests = {cube - shared for cube in group}
             if frozenset[Literal]() not in rests:
-                groups.append(tuple(sorted(rests, key=_order)))
+                groups.append(_alternatives(rests))
     tied_questions = {question_of(literal) for part in tied for cube in part for literal in cube}
     common = {literal for literal in common if question_of(literal) not in tied_questions}
-    return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_order, group)))))
+    return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_place, group)))))
+
+
+def _alternatives(cubes: set[Cube]) -> tuple[Factored, ...]:
+    """Cubes that share nothing, by their answers to the question that leaves the least of them."""
+    questions = {question_of(literal) for cube in cubes for literal in cube if isinstance(literal, Fact)}
+    ways = [[*_answers(cubes, question).values()] for question in sorted(questions, key=repr)]
+    best = min((way for way in ways if len(way) < len(cubes)), key=_length, default=None)
+    if best is None:
+        return tuple(Factored(cube, ()) for cube in sorted(cubes, key=_order))
+    return tuple(sorted(map(factored, best), key=_place))
+
+
+def _answers(cubes: set[Cube], question: Hashable) -> dict[Cube, set[Cube]]:
+    """The cubes by what they say to a question."""
+    parts: dict[Cube, set[Cube]] = {}
+    for cube in cubes:
+        answer = frozenset(literal for literal in cube if question_of(literal) == question)
+        parts.setdefault(answer, set()).add(cube)
+    return parts
+
+
+def _length(parts: Iterable[set[Cube]]) -> int:
+    """How many literals the parts have, those that are common to a part once."""
+    shared = [(part, len(_shared(part))) for part in parts]
+    return sum(count + sum(len(cube) - count for cube in part) for part, count in shared)
 
 
 def _shared(cubes: set[Cube]) -> Cube:
@@ -265,7 +290,7 @@ def _unions(ranges: list[Interval]) -> list[Interval]:
 def _absorbed(cubes: list[Cube]) -> set[Cube]:
     """Each cube without the literals that it needs only where another cube holds anyway, and none twice."""
     for place, cube in enumerate(cubes):
-        for literal in sorted(cube, key=repr):
+        for literal in sorted(cube, key=_shown):
             rest = cubes[place] - {literal}
             others = (other for other in cubes if other is not cubes[place])
             if not _guards(literal, rest) and any(_covers_opposite(other, literal, rest) for other in others):
@@ -302,7 +327,20 @@ def _guards(literal: Literal, rest: Cube) -> bool:
 
 
 def _order(cube: Cube) -> tuple[int, str]:
-    return len(cube), repr(sorted(cube, key=repr))
+    return len(cube), repr(sorted(map(_shown, cube)))
+
+
+def _shown(literal: Literal) -> str:
+    """A literal as text, the same in each process."""
+    if isinstance(literal, Fact):
+        return repr(literal._replace(answers=frozenset())) + repr(sorted(map(repr, literal.answers)))
+    return repr(literal)
+
+
+def _place(formula: Factored) -> str:
+    """Orders alternatives."""
+    groups = (f"({' '.join(map(_place, group))})" for group in formula.groups)
+    return f"{_order(formula.common)} {' '.join(groups)}"
 
 
 # ---------------------------------------------------------------- texts that go together

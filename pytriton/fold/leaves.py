@@ -7,6 +7,9 @@ Each translation is a *leaf*, a cube of literals (formula.py) that its define se
 * the comparisons of numbers that the folded body makes, with their outcomes in this translation; and whether a size
   is a power of two, if blocks of this size are padded in some translations and not in others.
 
+``refusal`` asks for all of it. A launcher (``served``) need not ask for what Triton enforces: a set that violates
+only that does not compile.
+
 A define set that satisfies a leaf takes the same arms of the body as the set that the leaf was made with, and its
 own translation computes the same. So the kernel accepts each define set that satisfies a leaf, and no other. A name
 in the text that no leaf has must not be defined (``closed``).
@@ -24,6 +27,7 @@ from pytriton.emit.python import Atom, BinOp, Conditional, Node, Statement, Unar
 from pytriton.fold.formula import (
     Cube,
     Fact,
+    Factored,
     Literal,
     comparisons_of,
     factored,
@@ -39,7 +43,7 @@ from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
-from pytriton.lang.recording import Comparison, Requirement, Term, polynomial, term_of
+from pytriton.lang.recording import Comparison, Log, Requirement, Term, polynomial, term_of
 from pytriton.pipeline import Translation
 
 _GIVEN: Final = " is not None"
@@ -67,6 +71,13 @@ class Served(NamedTuple):
     closed: tuple[str, ...]
 
 
+class Leaf(NamedTuple):
+    """A translation: ``cube`` are its define sets; ``asked`` the same, less what Triton enforces on its text."""
+
+    cube: Cube
+    asked: Cube
+
+
 class Leaves:
     """The leaves of one folded kernel.
 
@@ -89,8 +100,8 @@ class Leaves:
         ]
         self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
-        cubes = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
-        self._leaves = tuple(dict.fromkeys(cubes))
+        leaves = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
+        self._leaves = tuple(dict.fromkeys(leaves))
 
     def _sort(self, variants: Variants) -> None:
         """What kind each define is."""
@@ -108,21 +119,25 @@ class Leaves:
 
     # ---------------------------------------------------------------- leaves
 
-    def _leaf(self, translation: Translation, values: Mapping[str, object]) -> Cube:
+    def _leaf(self, translation: Translation, values: Mapping[str, object]) -> Leaf:
         """The literals that the define sets of a translation satisfy, which was made with these values."""
-        literals: set[Literal] = set(self._facts(values))
+        facts = frozenset(self._facts(values))
         known = _numbers(values)
         exact = {name: value for name, value in known.items() if name not in self.numbers}
+        log = Log()
         for comparison, entry in translation.conditions.entries.items():
             if entry.role != "optional":
-                literals |= self._required(_substituted(comparison, exact), known)
+                for required in self._required(_substituted(comparison, exact), known):
+                    log.add(required, entry.span, entry.role)
         for comparison in (_substituted(comparison, exact) for comparison in self._decided):
             asked = normal(comparison)
             if names_of(asked) <= known.keys() and not _is_constant(asked):
-                literals.add(asked if holds(asked, known) else negation(asked))
-        return ranged(literals)
+                log.add(asked if holds(asked, known) else negation(asked), None)
+        conditions = simplified(log.entries, frozenset(self._floats))
+        needed = [normal(one.comparison) for one in conditions if one.role == "required"]
+        return Leaf(facts | ranged(log.entries), facts | ranged(needed))
 
-    def _required(self, comparison: Comparison, values: Numbers) -> set[Literal]:
+    def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
         names = names_of(comparison)
         free = names & {*self.numbers}
@@ -156,14 +171,14 @@ class Leaves:
 
     @cached_property
     def _asked(self) -> list[Comparison]:
-        return list(dict.fromkeys(_comparisons_in(literal for leaf in self._leaves for literal in leaf)))
+        return list(dict.fromkeys(_comparisons_in(literal for leaf in self._leaves for literal in leaf.cube)))
 
     def without(self, sets: Iterable[Defines]) -> Leaves:
         """The same, but for the leaves that these define sets satisfy."""
         narrowed = copy.copy(self)
         for defines in sets:
             values = {name: number(defines.get(name)) for name in self._names}
-            narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf, values))
+            narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf.cube, values))
         return narrowed
 
     # ---------------------------------------------------------------- what is accepted
@@ -183,17 +198,17 @@ class Leaves:
         for name, truths in self.truths.items():
             if values[name] not in truths:
                 return f"the kernel was not folded with {name}={defines.get(name)}"
-        violated = [self._violated(leaf, values) for leaf in self._leaves]
+        violated = [self._violated(leaf.cube, values) for leaf in self._leaves]
         if not violated:
             return "no define set of it was proved"
         return self._reason(min(violated, key=len), values) if all(violated) else None
 
-    def _violated(self, leaf: Cube, values: Mapping[str, object]) -> list[Literal]:
-        """The literals of a leaf that values do not satisfy."""
+    def _violated(self, cube: Cube, values: Mapping[str, object]) -> list[Literal]:
+        """The literals of a cube that values do not satisfy."""
         facts, known = {*self._facts(values)}, _numbers(values)
         return [
             literal
-            for literal in leaf
+            for literal in cube
             if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, known))
         ]
 
@@ -205,25 +220,36 @@ class Leaves:
         return f"it requires {' and '.join(self._terms(frozenset(violated), frozenset()))}"
 
     def served(self) -> Served:
-        """What ``refusal`` accepts."""
+        """What ``refusal`` accepts, and what Triton refuses."""
         if not self._leaves:
             return Served((), (), (), ("False",), self.closed)
-        common, groups = factored(self._leaves)
-        conditions = [self._is(name, int) for name in self.integers if name in self._optional]
-        conditions += [self._is(name, float) for name in self._floats]
+        common, groups = factored(leaf.asked for leaf in self._leaves)
         texts = {one for one in common if isinstance(one, Fact) and not one.binary}
         tables = [_table(fact) for fact in sorted(texts)]
+        conditions = [self._is(name, int) for name in self.integers if name in self._optional]
+        conditions += [self._is(name, float) for name in self._floats]
         conditions += self._terms(common - texts, frozenset())
         for group in groups:
             table = _joint(group)
             if table is not None:
                 tables.append(table)
-                continue
-            ways = [self._terms(cube, common) for cube in group]
-            if all(ways):  # else the group follows from what is common
-                conditions.append(" or ".join(sorted(_conjunction(terms, len(ways) > 1) for terms in ways)))
+            else:
+                conditions += self._either(group, common)
         required = tuple(n for n in self.integers if n not in self._optional)
         return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
+
+    def _either(self, group: Sequence[Factored], known: Cube) -> list[str]:
+        """A group of alternatives as a condition of Python; none where it follows from what is ``known``."""
+        ways = [self._all_of(way, known) for way in group]
+        return [" or ".join(sorted(map(_conjunction, ways)))] if all(ways) else []
+
+    def _all_of(self, way: Factored, known: Cube) -> list[str]:
+        terms = self._terms(way.common, known)
+        for group in way.groups:
+            table = _joint(group)
+            inner = [_membership(table)] if table else self._either(group, known | way.common)
+            terms += [f"({term})" if " or " in term else term for term in inner]
+        return terms
 
     def _terms(self, cube: Cube, common: Cube) -> list[str]:
         """A cube as Python, facts first, less what follows from the ``common`` literals."""
@@ -356,21 +382,31 @@ def _table(fact: Fact) -> Table:
     return Table((fact.question,), tuple((answer,) for answer in sorted(fact.answers, key=repr)))
 
 
-def _joint(group: Sequence[Cube]) -> Table | None:
-    """Cubes over texts and flags as a table, if each has the same of them."""
-    rows = [{one.question: one.answers for one in cube if isinstance(one, Fact)} for cube in group]
+def _joint(group: Sequence[Factored]) -> Table | None:
+    """Alternatives of texts and flags as a table, if each has the same of them."""
+    rows = [{one.question: one.answers for one in way.common if isinstance(one, Fact)} for way in group]
     asked = tuple(sorted(rows[0]))
     alike = all(tuple(sorted(row)) == asked and all(len(one) == 1 for one in row.values()) for row in rows)
-    if not alike or any(map(_comparisons_in, group)) or not any(map(_is_text, group[0])):
+    if not alike or any(way.groups or _comparisons_in(way.common) for way in group):
         return None
-    if any(_GIVEN in name for name in asked):
+    if not any(map(_is_text, group[0].common)) or any(_GIVEN in name for name in asked):
         return None
     return Table(asked, tuple(tuple(next(iter(row[name])) for name in asked) for row in rows))
 
 
-def _conjunction(terms: Sequence[str], inner: bool) -> str:
+def _membership(table: Table) -> str:
+    """``(A, B) in ((1, "x"), (2, "y"))``."""
+    rows = (f"({', '.join(map(_value, row))})" for row in table.rows)
+    return f"({', '.join(table.names)}) in ({', '.join(rows)})"
+
+
+def _value(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _conjunction(terms: Sequence[str]) -> str:
     text = " and ".join(terms)
-    return f"({text})" if inner and len(terms) > 1 else text
+    return f"({text})" if len(terms) > 1 else text
 
 
 def _is_text(literal: Literal) -> bool:
@@ -379,7 +415,7 @@ def _is_text(literal: Literal) -> bool:
 
 def _fact(fact: Fact) -> str:
     """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
-    answers = [f'"{one}"' if isinstance(one, str) else repr(one) for one in sorted(fact.answers, key=repr)]
+    answers = [_value(one) for one in sorted(fact.answers, key=repr)]
     if not fact.binary:
         return (
             f"{fact.question} in ({', '.join(answers)})"

@@ -57,7 +57,9 @@ def any_of(cubes: list[Cube], values: dict[str, object]) -> bool:
 
 
 def says(formula: Factored, values: dict[str, object]) -> bool:
-    return any_of([formula.common], values) and all(any_of([*group], values) for group in formula.groups)
+    return any_of([formula.common], values) and all(
+        any(says(way, values) for way in group) for group in formula.groups
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -115,7 +117,25 @@ def test_a_flag_that_needs_another() -> None:
     cubes = [
         frozenset((flag("F", f), flag("G", g))) for f, g in ((False, False), (True, False), (True, True))
     ]
-    assert factored(cubes).groups == ((frozenset((flag("F", True),)), frozenset((flag("G", False),))),)
+    ways = (Factored(frozenset((flag(name, answer),)), ()) for name, answer in (("F", True), ("G", False)))
+    assert factored(cubes) == (frozenset(), (tuple(ways),))
+
+
+def test_what_only_some_alternatives_share_is_said_once() -> None:
+    """Of an operand that lies along rows all types were proved, of one that lies along columns only one."""
+    cubes = [
+        frozenset((text("LAYOUT", layout), flag("F", f), text("T", t)))
+        for layout, f, t in (
+            ("rows", False, "half"), ("rows", False, "float"), ("rows", True, "half"), ("rows", True, "float"),
+            ("columns", True, "half"), ("rows", True, "double"),
+        )
+    ]  # fmt: skip
+
+    def literals(formula: Factored) -> int:
+        return len(formula.common) + sum(literals(way) for group in formula.groups for way in group)
+
+    assert sum(map(len, cubes)) == 18
+    assert literals(factored(cubes)) == 7
 
 
 def test_all_but_one_number_and_that_number() -> None:

@@ -1,8 +1,9 @@
 """Random kernels full of #if, folded from a few of their define sets and asked for all of them.
 
 Each set must be refused, by the kernel and by the launcher alike and with a message that names it, or computed as
-its own translation computes it. Kernels of one number run in Python, against the translation; kernels of blocks are
-compared by TTIR. ``FOLD_SEED`` is the first seed, ``FOLD_KERNELS`` the count.
+its own translation computes it. A launcher need not refuse what Triton refuses, such as a size that is no power of
+two. Kernels of one number run in Python, against the translation; kernels of blocks are compared by TTIR.
+``FOLD_SEED`` is the first seed, ``FOLD_KERNELS`` the count.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.package.edits import Uses
 from pytriton.port.package.launcher import launcher
 from pytriton.port.package.modules import ModuleKernel, module
-from pytriton.port.prove import differences, prove_kernel
+from pytriton.port.prove import differences, prove_kernel, ttir
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -314,10 +315,18 @@ def judged_blocks(seed: int, folder: Path) -> tuple[int, int]:
         return sizes | {name: True for name in "AB" if chance.random() < 0.5}
 
     (kernel,) = port_kernel(Source(text), None, [DefineSet(drawn()) for _ in range(3)])
+    source, plain = source_of(kernel)
+    parameters = kernel.variants[0].translation.parameters
     accepted = 0
     every = [drawn() for _ in range(20)]
     for defines in every:
-        if kernel.refusal(defines) is None:
+        options = options_of(source, plain, defines)
+        if kernel.refusal(defines) is not None:
+            if not isinstance(options, str):
+                with pytest.raises(triton.CompilationError):
+                    ttir(kernel.function, kernel.text, parameters, options)
+        else:
+            assert not isinstance(options, str), f"seed {seed}: {defines}\n{text}\n{kernel.text}\n{options}"
             accepted += 1
             translation = translations(defines)
             assert isinstance(translation, Translation), f"seed {seed}: {defines}\n{text}\n{translation}"

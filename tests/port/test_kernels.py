@@ -17,7 +17,7 @@ from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.package.serves import flags_of, serves
-from pytriton.port.prove import differences
+from pytriton.port.prove import differences, ttir
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -113,9 +113,18 @@ def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:
         defines |= {"TN": chance.choice([8, 16, 24, 96, 256, 4096]), "ROUNDS": chance.choice([0, 1, 2, 3, 4])}
         if chance.random() < 0.5:
             defines["ADD"] = True
-        answers.add(served(scale, defines))
-        assert served(scale, defines) == (scale.refusal(defines) is None), defines
-    assert answers == {False, True}
+        answers.add((served(scale, defines), refusal := scale.refusal(defines)))
+        assert served(scale, defines) == (refusal in (None, "it requires power_of_2(TN)")), defines
+    assert len(answers) == 3
+
+
+def test_what_only_triton_refuses_is_refused_by_triton(scale: PortedKernel) -> None:
+    defines = {"TYPE": "half", "TN": 24, "ROUNDS": 1}
+    assert served(scale, defines)
+    parameters = scale.variants[0].translation.parameters
+    assert ttir("scale", scale.text, parameters, scale.bind({**defines, "TN": 32}))
+    with pytest.raises(triton.CompilationError, match="power of 2"):
+        ttir("scale", scale.text, parameters, scale.bind(defines))
 
 
 @pytest.mark.parametrize(
