@@ -34,7 +34,7 @@ from pytriton.lang.recording import (
 )
 from pytriton.lang.tree.convert import round_to
 from pytriton.lang.tree.typed import RecordedSize, Size
-from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, ScalarType
+from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, PointerType, ScalarType
 from pytriton.source import Source, Span
 
 # ---------------------------------------------------------------- values
@@ -217,7 +217,7 @@ def instantiated(
     return memo[id(result)][1]
 
 
-_PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType))
+_PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType, PointerType))
 
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
@@ -402,11 +402,14 @@ def _bounds(
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
         return False
-    products = polynomial(("-", left, right))
-    number = -products.pop((), 0)
-    if len(products) != 1:
-        return False
-    [(product, factor)] = products.items()
+    if isinstance(left, str) and isinstance(right, int):
+        product, factor, number = (left,), 1, right
+    else:
+        products = polynomial(("-", left, right))
+        number = -products.pop((), 0)
+        if len(products) != 1:
+            return False
+        [(product, factor)] = products.items()
     if sign in ("<", ">"):
         sign, number = f"{sign}=", number - 1 if sign == "<" else number + 1
     if factor < 0:

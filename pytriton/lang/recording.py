@@ -288,8 +288,9 @@ def compare(
         return _TRUTHS[sign](left, right)
     log = recording.log
     question = sign, term_of(left), term_of(right), optional, enforced
-    if question in log.asked:
-        return log.asked[question]
+    before = log.asked.get(question)
+    if before is not None:
+        return before
     log.asked[question] = outcome = _TRUTHS[sign](plain(left), plain(right))
     _, first, second, *_ = question
     role: Role = "optional" if outcome is optional else "enforced" if outcome is enforced else "required"
