@@ -128,6 +128,7 @@ class Transfers:
         def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
             if checked:
                 address = self.elements.reached(expr.site, expr.pointer, address, indices)
+            address = self.elements.noted(element, address, flat(shape_of(expr.pointer.type), indices))
             value = Text(f"load_{word}({address})")
             if isinstance(element, PointerType):
                 value = scalars.cast(value, LONG, element)

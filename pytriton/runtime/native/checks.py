@@ -158,7 +158,7 @@ class NativeChecks:
     def _compare(self, number: int, rows: Any) -> None:
         """Note the elements of a site whose values differ by more than rounding."""
         type_, site = self._elements[number], self.sites[number]
-        old, new = (_values(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
+        old, new = (values_of(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
         unlike = new != old
         if new.dtype.kind == "f":
             extent = self._stored_to(site)
@@ -175,7 +175,7 @@ class NativeChecks:
             self.written.conflicts[number] = Conflict(programs, shown_values, address, int(at.size))
 
 
-def _values(bits: Any, type_: ElementType | None, width: int) -> Any:
+def values_of(bits: Any, type_: ElementType | None, width: int) -> Any:
     """Elements of a type from their bits."""
     if type_ is None or isinstance(type_, PointerType):
         return bits
