@@ -216,10 +216,11 @@ class Transfers:
         seen = self._seen(access, f"{base} + {last}")
         if seen:
             writer.line(seen)
-        claimed = f"row_claimed(checks, {access.site}, {base}, {last + 1})" if seen else ""
+        row_of = f"(checks, {access.site}, {base}, {last + 1})"
+        claimed, owned = (f"row_claimed{row_of}", f"row_owned{row_of};") if seen else ("", "")
         if mask is None:
             if claimed:
-                writer.line(f"if ({claimed}) {copied}")
+                writer.line(f"if ({claimed}) {{ {copied} {owned} }}")
                 writer.line(f"else {checked}")
             else:
                 writer.line(copied)
@@ -230,5 +231,5 @@ class Transfers:
             writer.line(f"{head} all &= {elements.operand(mask, row).at(ADD)};")
         else:
             writer.line(f"const int all = {known};")
-        writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {copied}")
+        writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {{ {copied} {owned} }}")
         writer.line(f"else {checked}")
