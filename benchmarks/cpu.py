@@ -2,7 +2,8 @@
 
 Kernels are those of ``examples/``, through their public functions. Prints for each row the milliseconds of C
 without and with memory checks and of torch eager (the best of several runs, taken in turns), and those of the
-interpreter, which runs a part of the work once; its time is scaled to the whole. numba has a column where it is installed.
+interpreter, which runs a part of the work once; its time is scaled to the whole. numba has a ratio where it is
+installed.
 Below: geometric means against the limits of issue 43.
 """
 
