@@ -1,117 +1,222 @@
-"""Kernels in C on the CPU beside torch: ``python -m benchmarks.cpu``.
+"""Kernels on the CPU: ``python -m benchmarks.cpu [WORDS OF ROWS]``.
 
-Prints for each row the milliseconds of C and of torch eager (the best of several runs, taken in turns), and
-torch over C: above 1, C is faster.
+Kernels are those of ``examples/``, through their public functions. Prints for each row the milliseconds of C
+without and with memory checks and of torch eager (the best of several runs, taken in turns), and those of the
+interpreter, which runs a part of the work once; its time is scaled to the whole. numba has a ratio where it is
+installed.
+Below: geometric means against the limits of issue 43.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import math
+import os
+import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
+import numpy
 import torch
+import torch.nn.functional as F
 
-from pytriton.native.c_module import to_c
-from pytriton.runtime.native.c_compiler import NoLibrary
-from pytriton.runtime.native.processor import Native, native, thread_count
-from pytriton.settings import Settings
+from pytriton.runtime.native.processor import thread_count
 
-RUNS = 9
-
-ADD = """
-__global__ void add(float *X, float *Y, float *Z, int N) {
-  int i[TN] = get_program_id(0) * TN + 0 ... TN;
-  bool m[TN] = i < N;
-  *?(m)(Z + i) = *?(m)(X + i) + *?(m)(Y + i);
+RUNS: Final = 7
+SECONDS: Final = 4.0  # of a row, after which no further run begins
+EXAMPLES: Final = Path(__file__).parents[1] / "examples"
+MODES: Final[Mapping[str, Mapping[str, str]]] = {
+    "interpreter": {"PYTRITON_CC": "none", "PYTRITON_CHECK": "0"},
+    "C": {"PYTRITON_CC": "cc", "PYTRITON_CHECK": "0"},
+    "checked": {"PYTRITON_CC": "cc", "PYTRITON_CHECK": "1"},
 }
-"""
-SOFTMAX = """
-__global__ void softmax(float *Y, float *X, int stride, int N) {
-  int row = get_program_id(0);
-  int n[TN] = 0 ... TN;
-  bool m[TN] = n < N;
-  float x[TN] = m ? *(X + row * stride + n) : -INFINITY;
-  float z[TN] = exp(x - x[max]);
-  *?(m)(Y + row * stride + n) = z / z[+];
-}
-"""
-DOT = """
-__global__ void dot(float *A, float *B, float *C, int M, int N, int K, int lda, int ldb, int ldc) {
-  int rm[TM] = get_program_id(0) * TM + 0 ... TM;
-  int rn[TN] = get_program_id(1) * TN + 0 ... TN;
-  int rk[TK] = 0 ... TK;
-  float c[TM, TN] = 0;
-  float *pa[TM, TK] = A + rk[newaxis, :] + rm[:, newaxis] * lda;
-  float *pb[TK, TN] = B + rk[:, newaxis] * ldb + rn[newaxis, :];
-  float a[TM, TK] = *pa;
-  float b[TK, TN] = *pb;
-  for (int k = K; k > 0; k -= TK) {
-    c += a @ b;
-    pa = pa + TK;
-    pb = pb + TK * ldb;
-    a = *pa;
-    b = *pb;
-  }
-  float *pc[TM, TN] = C + rn[newaxis, :] + rm[:, newaxis] * ldc;
-  *pc = c;
-}
-"""
+COLUMNS: Final = ("C", "checked", "torch")
+
+Call = Callable[[], object]
+# Input: how large. Output: what runs a kernel of a loaded example, and torch.
+Row = Callable[[int], tuple[Callable[[ModuleType], object], Call]]
 
 
-def kernel(source: str, **defines: int) -> Native:
-    """A kernel in C."""
-    made = native(to_c(source, defines, Settings()))
-    if isinstance(made, NoLibrary):
-        raise SystemExit(made.reason)
-    return made
+def add(rows: int) -> Any:
+    x, y = torch.randn(2, rows * 1024)
+    return lambda example: example.add(x, y, 1024), lambda: x + y
 
 
-def measured(name: str, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
-    """Print one row."""
-    best = [float("inf"), float("inf")]
+def sin(rows: int) -> Any:
+    x = torch.randn(rows * 1024)
+    return lambda example: example.scaled_sin(x, 0.5), lambda: x.mul(0.5).sin()
+
+
+def softmax(rows: int) -> Any:
+    x = torch.randn(rows, 1024)
+    return lambda example: example.softmax(x), lambda: torch.softmax(x, 1)
+
+
+def layer_norm(rows: int) -> Any:
+    x, gamma, beta = torch.randn(rows, 1024), torch.randn(1024), torch.randn(1024)
+    return (
+        lambda example: example.layer_norm(x, gamma, beta),
+        lambda: F.layer_norm(x, (1024,), gamma, beta),
+    )
+
+
+def product(dtype: torch.dtype) -> Row:
+    def row(rows: int) -> Any:
+        a, b = torch.randn(64 * rows, 1024).to(dtype), torch.randn(1024, 1024).to(dtype)
+        tiles = {"TM": 64, "TN": 64, "TK": 32}
+        return lambda example: example.dot(a, b, tiles=tiles), lambda: a @ b
+
+    return row
+
+
+def attention(heads: int) -> Any:
+    q, k, v = torch.randn(3, 1, heads, 1024, 64)
+    tiles = {"TM": 64, "TN": 64}
+    return (
+        lambda example: example.attention(q, k, v, tiles=tiles),
+        lambda: F.scaled_dot_product_attention(q, k, v),
+    )
+
+
+def convolution(images: int) -> Any:
+    x, weight = torch.randn(images, 64, 28, 28), torch.randn(64, 64, 3, 3)
+    tiles = {"TM": 64, "TN": 64, "TK": 32}
+    return (
+        lambda example: example.conv2d(x, weight, padding=(1, 1), tiles=tiles),
+        lambda: F.conv2d(x, weight, padding=1),
+    )
+
+
+def blocksparse(heads: int) -> Any:
+    torch.manual_seed(0)
+    layout = (torch.rand(heads, 32, 32) < 0.4).long()
+    y = torch.randn(1, heads, 1024, 256)
+    kept: dict[ModuleType, Any] = {}
+
+    def run(example: ModuleType) -> object:
+        if example not in kept:
+            sparse = example.BlockSparse(layout, 32)
+            kept[example] = sparse, torch.randn(1, int(layout.sum()), 32, 32)
+        sparse, blocks = kept[example]
+        return sparse.matmul("dsd", blocks, y)
+
+    dense = torch.randn(1, heads, 1024, 1024)  # torch has no such product: the dense one
+    return run, lambda: dense @ y
+
+
+def cross_entropy(rows: int) -> Any:
+    x, label = torch.randn(rows, 1024), torch.randint(0, 1024, (rows,))
+    return (
+        lambda example: example.cross_entropy(x, label),
+        lambda: F.cross_entropy(x, label, reduction="none"),
+    )
+
+
+# name, example, row, size, size for the interpreter, whether memory bounds it
+ROWS: Final[tuple[tuple[str, str, Row, int, int, bool], ...]] = (
+    ("add", "vector_add", add, 1 << 14, 64, True),
+    ("sin", "sin", sin, 1 << 14, 64, False),
+    ("softmax", "softmax", softmax, 1 << 13, 64, True),
+    ("layer norm", "layer_norm", layer_norm, 1 << 13, 64, True),
+    ("product, float", "dot", product(torch.float32), 16, 1, False),
+    ("product, half", "dot", product(torch.float16), 16, 1, False),
+    ("attention", "attention", attention, 16, 1, False),
+    ("convolution", "conv2d", convolution, 32, 1, False),
+    ("block-sparse", "blocksparse_matmul", blocksparse, 8, 1, False),
+    ("cross-entropy", "cross_entropy", cross_entropy, 1 << 13, 64, True),
+)
+
+
+def loaded(example: str, mode: str) -> ModuleType:
+    """A copy of an example's module: here its kernels decide about checks, and at a launch what runs them."""
+    os.environ.update(MODES[mode])
+    spec = importlib.util.spec_from_file_location(f"{example}_{mode}", EXAMPLES / f"{example}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def milliseconds(call: Call, mode: str = "") -> float:
+    os.environ.update(MODES.get(mode, {}))
+    start = time.perf_counter()
+    call()
+    return 1e3 * (time.perf_counter() - start)
+
+
+def with_numba(name: str) -> Iterator[tuple[str, Call]]:
+    """The same by numba, where that is installed and a loop over elements is all there is to write."""
+    if name != "add" or importlib.util.find_spec("numba") is None:
+        return
+    numba = importlib.import_module("numba")
+
+    @numba.njit(parallel=True)  # type: ignore[untyped-decorator]
+    def summed(x: Any, y: Any, z: Any) -> None:
+        for i in numba.prange(x.size):
+            z[i] = x[i] + y[i]
+
+    x = numpy.ones(1 << 24, numpy.float32)
+    yield "numba", lambda: summed(x, x, numpy.empty_like(x))
+
+
+def measured(name: str, example: str, row: Row, size: int, part: int) -> dict[str, float]:
+    """The times of a row."""
+    ours, theirs = row(size)
+    modules = {mode: loaded(example, mode) for mode in MODES}
+    calls: dict[str, Call] = {mode: lambda mode=mode: ours(modules[mode]) for mode in ("C", "checked")}  # type: ignore[misc]
+    calls |= {"torch": theirs, **dict(with_numba(name))}
+    for mode, call in calls.items():
+        for _ in range(3):  # compiled, then compiled for speed
+            milliseconds(call, mode)
+    best = dict.fromkeys(calls, math.inf)
+    start = time.perf_counter()
     for _ in range(RUNS):
-        for place, call in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            call()
-            best[place] = min(best[place], 1e3 * (time.perf_counter() - start))
-    print(f"{name:28} C {best[0]:8.2f} ms   torch {best[1]:8.2f} ms   {best[1] / best[0]:5.2f}", flush=True)
+        for mode, call in calls.items():
+            best[mode] = min(best[mode], milliseconds(call, mode))
+        if time.perf_counter() - start > SECONDS:
+            break
+    small, _ = row(part)
+    milliseconds(lambda: small(modules["interpreter"]), "interpreter")
+    once = milliseconds(lambda: small(modules["interpreter"]), "interpreter")
+    return {**best, "interpreter": once * size / part}
 
 
-def add() -> None:
-    """2^24 floats."""
-    size, block = 1 << 24, 1024
-    x, y, z = torch.randn(size), torch.randn(size), torch.empty(size)
-    run, values = kernel(ADD, TN=block).run, [x.data_ptr(), y.data_ptr(), z.data_ptr(), size]
-    measured("add 2^24", lambda: run((size // block, 1, 1), values), lambda: torch.add(x, y, out=z))
-    run((size // block, 1, 1), values)
-    assert torch.equal(z, x + y)
+def mean(ratios: list[float]) -> float:
+    """Geometric."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def softmax() -> None:
-    """8192 rows of 1024 floats."""
-    x = torch.randn(8192, 1024)
-    y = torch.empty_like(x)
-    run, values = kernel(SOFTMAX, TN=1024).run, [y.data_ptr(), x.data_ptr(), 1024, 1024]
-    measured("softmax 8192 x 1024", lambda: run((8192, 1, 1), values), lambda: torch.softmax(x, 1, out=y))
-    run((8192, 1, 1), values)
-    torch.testing.assert_close(y, torch.softmax(x, 1))
-
-
-def dot(tile: int) -> None:
-    """A product of 1024^3."""
-    n = 1024
-    a, b, c = (torch.randn(n, n) for _ in range(3))
-    run = kernel(DOT, TM=tile, TN=tile, TK=32).run
-    values = [a.data_ptr(), b.data_ptr(), c.data_ptr(), *[n] * 6]
-    grid = (n // tile, n // tile, 1)
-    measured(f"dot 1024^3, tiles of {tile}", lambda: run(grid, values), lambda: torch.mm(a, b, out=c))
-    run(grid, values)
-    torch.testing.assert_close(c, a @ b, rtol=1e-3, atol=1e-3)
+def main(words: list[str]) -> None:
+    print(f"{thread_count()} threads; interpreter: a part of the work, scaled; milliseconds")
+    print(f"{'':16}" + "".join(f"{column:>10}" for column in COLUMNS) + f"{'interpreter':>14}   ratios")
+    over_interpreter, over_torch, checks = [], [], []
+    for name, example, row, size, part, by_memory in ROWS:
+        if words and not any(word in name for word in words):
+            continue
+        times = measured(name, example, row, size, part)
+        ours = times["C"]
+        over_interpreter.append(times["interpreter"] / ours)
+        over_torch.append(times["torch"] / ours)
+        checks.append(times["checked"] / ours)
+        ratios = (
+            f"interpreter/C {over_interpreter[-1]:.0f}, torch/C {over_torch[-1]:.2f}, checks {checks[-1]:.2f}"
+        )
+        late = " BELOW 0.65" if by_memory and over_torch[-1] < 0.65 else ""
+        more = f", numba/C {times['numba'] / ours:.2f}" if "numba" in times else ""
+        columns = "".join(f"{times[column]:10.1f}" for column in COLUMNS)
+        print(f"{name:16}{columns}{times['interpreter']:14.0f}   {ratios}{more}{late}", flush=True)
+    print(f"\ninterpreter/C {mean(over_interpreter):.0f} (at least 300)")
+    print(f"torch/C {mean(over_torch):.2f} (at least 0.5; 0.65 in each row that memory bounds)")
+    print(f"checks: mean {mean(checks):.2f}, largest {max(checks):.2f} (at most 2)")
 
 
 if __name__ == "__main__":
-    print(f"{thread_count()} threads")
-    add()
-    softmax()
-    dot(64)
-    dot(128)
+    warnings.simplefilter("ignore")
+    main(sys.argv[1:])

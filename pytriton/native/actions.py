@@ -7,7 +7,8 @@ element is stored. A loop whose condition needs temporaries tests it inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import assert_never
 
 from pytriton.frozen import replace
@@ -21,6 +22,7 @@ from pytriton.native.blocks import Blocks
 from pytriton.native.elements import Elements, count
 from pytriton.native.inline import advance
 from pytriton.native.scalars import ATOM
+from pytriton.native.waits import Loop, carried
 from pytriton.native.writer import Writer
 
 
@@ -69,11 +71,15 @@ def outlived(body: Body, parameters: Iterable[Symbol]) -> list[Symbol]:
 class Actions:
     """The statements of one kernel."""
 
-    def __init__(self, elements: Elements, writer: Writer, top: Iterable[Symbol]) -> None:
+    def __init__(
+        self, elements: Elements, writer: Writer, top: Iterable[Symbol], waiting: Sequence[Loop] = ()
+    ) -> None:
+        """``waiting``: the loops in which a program may wait for another one."""
         self.elements = elements
         self.writer = writer
         self.blocks = Blocks(elements, writer)
         self._top = frozenset(top)
+        self._waiting = waiting
         self._continue: list[str | None] = []  # for each loop around: the label that ``continue`` goes to
         self._labels: set[str] = set()  # those that are used
         for symbol in top:
@@ -101,11 +107,14 @@ class Actions:
                 self._if(statement)
             case typed.For():
                 self.body(statement.init)
-                self._loop(statement.condition, statement.body, statement.step)
+                with self._watched(statement) as first:
+                    self._loop(statement.condition, statement.body, statement.step, first)
             case typed.While():
-                self._loop(statement.condition, statement.body, ())
+                with self._watched(statement) as first:
+                    self._loop(statement.condition, statement.body, (), first)
             case typed.DoWhile():
-                self._do(statement)
+                with self._watched(statement) as first:
+                    self._do(statement, first)
             case typed.RangeLoop():
                 self._range(statement)
             case typed.Return():
@@ -158,6 +167,8 @@ class Actions:
     # ---------------------------------------------------------------- memory
 
     def _store(self, statement: typed.Store) -> None:
+        if self.elements.is_waiting:
+            self.writer.line("wait->changes++;")
         value, mask, pointer = self._operands(statement)
         self.blocks.transfers.store(pointer, value, mask, statement.site)
 
@@ -203,7 +214,35 @@ class Actions:
             self.writer.depth -= 1
             self.writer.line("}")
 
-    def _loop(self, condition: Expr | None, body: Body, step: Body) -> None:
+    @contextmanager
+    def _watched(self, loop: Loop) -> Iterator[list[str]]:
+        """Around a loop: the lines that its body begins with, which end a wait without end."""
+        if loop not in self._waiting:
+            yield []
+            return
+        fresh, elements = self.elements.names.fresh, self.elements
+        watch, kept, state = fresh("watch"), fresh("kept"), fresh("state")
+        inline = {symbol: found.offset for symbol, found in elements.inline.items()}
+        variables = [inline.get(symbol, symbol) for symbol in carried(loop, self._top)]
+        parts = [elements.names[symbol] for symbol in variables if symbol is not None]
+        size = " + ".join(f"sizeof {part}" for part in parts) or "1"
+        self.writer.line(f"uint8_t {kept}[{size}] = {{0}}, {state}[{size}] = {{0}};")
+        self.writer.line(f"struct watch {watch} = {{wait->changes, 0, 1}};")
+        copies = [
+            f"__builtin_memcpy({' + '.join([state, *(f'sizeof {before}' for before in parts[:place])])}, "
+            f"&{part}, sizeof {part});"
+            for place, part in enumerate(parts)
+        ]
+        self.writer.bytes += 16 * sum(count(symbol) for symbol in variables if symbol is not None)
+        number = self._waiting.index(loop)
+        outer, elements.is_waiting = elements.is_waiting, True
+        yield [
+            *copies,
+            f"if (is_over(wait, &{watch}, {number}, {kept}, {state}, sizeof {state})) return;",
+        ]
+        elements.is_waiting = outer
+
+    def _loop(self, condition: Expr | None, body: Body, step: Body, first: Sequence[str]) -> None:
         """``while``, or ``for`` where the step is one line."""
         head = len(self.writer.lines)
         with self.writer.block("while (true)"):
@@ -220,7 +259,7 @@ class Actions:
                 else:
                     self.writer.lines[head] = f"{pad}while ({text}) {{"
             label = None if one_line or not after else self.elements.names.fresh("next")
-            self._inside(body, label)
+            self._inside(body, label, first)
             if not one_line:
                 self.writer.lines += after
 
@@ -232,17 +271,19 @@ class Actions:
         del self.writer.lines[start:]
         return lines
 
-    def _inside(self, body: Body, label: str | None) -> None:
-        """The body of a loop, and the label behind it."""
+    def _inside(self, body: Body, label: str | None, first: Sequence[str] = ()) -> None:
+        """The body of a loop after some lines, and the label behind it."""
+        for line in first:
+            self.writer.line(line)
         self._continue.append(label)
         self.body(body)
         self._continue.pop()
         if label in self._labels:
             self.writer.line(f"{label}:;")
 
-    def _do(self, statement: typed.DoWhile) -> None:
+    def _do(self, statement: typed.DoWhile, first: Sequence[str]) -> None:
         with self.writer.block("while (true)"):
-            self._inside(statement.body, self.elements.names.fresh("next"))
+            self._inside(statement.body, self.elements.names.fresh("next"), first)
             self.writer.line(f"if (!({self._condition(statement.condition)})) break;")
 
     def _range(self, statement: typed.RangeLoop) -> None:

@@ -24,16 +24,16 @@ from pytriton.native.elements import Elements
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
-from pytriton.native.waits import may_wait
+from pytriton.native.waits import tail_of, waiting_loops
 from pytriton.native.writer import Writer
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.pipeline import checked_kernel
 from pytriton.settings import Settings
-from pytriton.source import Source
+from pytriton.source import Source, Span
 
 TEMPLATE: Final = "native.c.j2"
-_FRAME: Final = frozenset(("arguments", "grid", "checks", "all"))  # names in it
+_FRAME: Final = frozenset(("arguments", "grid", "checks", "wait", "number", "all"))  # names in it
 
 
 @record
@@ -48,7 +48,8 @@ class NativeModule:
     buffers: tuple[int, ...] = ()
     sites: tuple[Site, ...] = ()
     elements: tuple[ElementType | None, ...] = ()  # what each of the sites accesses
-    waits: bool = False  # whether a program may wait for another one
+    loops: tuple[Span, ...] = ()  # those in which a program may wait for another one
+    reads: tuple[ElementType, ...] = ()  # the types of elements that are read in them
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -77,25 +78,31 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
     fields = [names[symbol] for symbol in kernel.parameters]
     top = outlived(kernel.body, kernel.parameters)
     writer = Writer()
-    actions = Actions(elements, writer, top)
+    loops = waiting_loops(kernel.body)
+    actions = Actions(elements, writer, top, loops)
     for symbol in top:
         inline = elements.inline.get(symbol)
         if inline is not None and inline.offset is not None:
             writer.line(f"int64_t {names[inline.offset]} = 0;")
-    actions.body(kernel.body)
+    tail = tail_of(kernel.body, loops) if loops else len(kernel.body)
+    actions.body(kernel.body[:tail])
+    if loops:
+        writer.line("if (!takes_turn(wait, number)) return;")
+    actions.body(kernel.body[tail:])
     lines = "\n".join(writer.lines)
     types = tuple(_parameter_type(symbol.type) for symbol in kernel.parameters)
     declared = list(map(scalars.declared, types, fields))
     used = [re.search(rf"\b{name}\b", lines) is not None for name in fields]
     text = render(
         TEMPLATE,
-        library=needed("\n".join([*declared, lines, "checks" * bool(sites)])),
+        library=needed("\n".join([*declared, lines, "checks" * bool(sites), "passes_turn" * bool(loops)])),
         above=[comment(line) for line in kernel.comments.above],
         entry=entry,
         program=entry.removesuffix("s"),
         arguments=list(zip(declared, fields, used, strict=True)),
         body=writer.lines,
         checked=bool(sites),
+        waits=bool(loops),
     )
     buffers = tuple(symbol.buffer for symbol in kernel.parameters if symbol.buffer)
     return NativeModule(
@@ -106,7 +113,8 @@ def printed_c(kernel: KernelDef, report: Report, sites: tuple[Site, ...] = ()) -
         buffers=buffers,
         sites=sites,
         elements=tuple(elements.sites.get(number) for number in range(len(sites))),
-        waits=may_wait(kernel.body),
+        loops=tuple(loop.span for loop in loops),
+        reads=tuple(elements.reads),
         warnings=tuple(report.warnings),
     )
 

@@ -33,6 +33,8 @@ class Elements:
         self.report = report
         self.used: set[Symbol] = set()
         self.sites: dict[int, ElementType] = {}  # of checked code: the type of the elements of each access
+        self.is_waiting = False  # inside a loop in which a program may wait (waits.py)
+        self.reads: list[ElementType] = []  # the types of elements that are read there
 
     def element(self, expr: Expr, indices: Indices = ()) -> Text:
         """The element of an expression at these indices of its own shape."""
@@ -66,6 +68,16 @@ class Elements:
         assert isinstance(pointed, PointerType)
         self.sites[site] = pointed.element
         return site
+
+    def noted(self, element: ElementType, address: str, place: str) -> str:
+        """An address that is loaded from: inside of a loop that may wait, it is noted."""
+        return f"noted(wait, {self.read(element)}, {address}, {place})" if self.is_waiting else address
+
+    def read(self, element: ElementType) -> int:
+        """The number of a type among ``reads``."""
+        if element not in self.reads:
+            self.reads.append(element)
+        return self.reads.index(element)
 
     def refuse(self, what: str, expr: Expr) -> Text:
         """An error: this cannot be printed."""
@@ -220,6 +232,7 @@ def _load(elements: Elements, expr: typed.Load, indices: Indices) -> Text:
     element = element_of(expr.type)
     word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
     address = elements.reached(expr.site, expr.pointer, elements.text(expr.pointer, indices), indices)
+    address = elements.noted(element, address, flat(shape_of(expr.pointer.type), indices))
     value = Text(f"load_{word}({address})")
     if isinstance(element, PointerType):
         value = scalars.cast(value, LONG, element)
@@ -244,11 +257,17 @@ def _atomic(elements: Elements, expr: typed.Atomic, indices: Indices) -> Text:
     address = elements.element(expr.pointer, indices)
     if expr.site is not None:
         address = Text(elements.reached(expr.site, expr.pointer, address.text, indices, "changed"))
-    operands = [address]
+    operands, prefix = [address], "atomic"
+    if elements.is_waiting:
+        place = flat(shape_of(expr.pointer.type), indices)
+        operands, prefix = (
+            list(map(Text, ("wait", str(elements.read(element)), address.text, place))),
+            "waiting",
+        )
     if expr.compare is not None:
         operands.append(elements.operand(expr.compare, indices))
     operands.append(elements.operand(expr.value, indices))
-    value = scalars.call(f"atomic_{expr.operation}_{scalars.tag(element)}", *operands)
+    value = scalars.call(f"{prefix}_{expr.operation}_{scalars.tag(element)}", *operands)
     if expr.mask is None:
         return value
     return scalars.select(elements.operand(expr.mask, indices), value, _zero(element))

@@ -128,6 +128,7 @@ class Transfers:
         def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
             if checked:
                 address = self.elements.reached(expr.site, expr.pointer, address, indices)
+            address = self.elements.noted(element, address, flat(shape_of(expr.pointer.type), indices))
             value = Text(f"load_{word}({address})")
             if isinstance(element, PointerType):
                 value = scalars.cast(value, LONG, element)
@@ -215,10 +216,11 @@ class Transfers:
         seen = self._seen(access, f"{base} + {last}")
         if seen:
             writer.line(seen)
-        claimed = f"row_claimed(checks, {access.site}, {base}, {last + 1})" if seen else ""
+        row_of = f"(checks, {access.site}, {base}, {last + 1})"
+        claimed, owned = (f"row_claimed{row_of}", f"row_owned{row_of};") if seen else ("", "")
         if mask is None:
             if claimed:
-                writer.line(f"if ({claimed}) {copied}")
+                writer.line(f"if ({claimed}) {{ {copied} {owned} }}")
                 writer.line(f"else {checked}")
             else:
                 writer.line(copied)
@@ -229,5 +231,5 @@ class Transfers:
             writer.line(f"{head} all &= {elements.operand(mask, row).at(ADD)};")
         else:
             writer.line(f"const int all = {known};")
-        writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {copied}")
+        writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {{ {copied} {owned} }}")
         writer.line(f"else {checked}")

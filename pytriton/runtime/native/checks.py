@@ -24,11 +24,14 @@ from pytriton.runtime.checks.shadow import Conflict, StoreLog
 from pytriton.runtime.launch.extents import Extent, Memory, Range
 
 MAX_CONFLICTS: Final = 1024
+MAX_OWNERS: Final = (
+    1 << 30
+) - 1  # programs that an owner's number can name; in larger grids nothing is recorded
 _HEAD: Final = 5  # words before the sites
 # The words of a site.
 _LOW, _SPAN, _RANGES, _RANGE_COUNT = range(4)
 _COUNT, _PROGRAMS, _FIRST, _PLACE, _BLOCK, _ADDRESS, _LOWEST, _HIGHEST = 4, 5, 7, 8, 9, 11, 12, 13
-_LAST, _OWNERS, _OWNERS_LOW, _WIDTH, _STORED, _COMPARES, _WORDS = range(14, 21)
+_LAST, _OWNERS, _OWNER_WORDS, _OWNERS_LOW, _WIDTH, _STORED, _COMPARES, _WORDS = range(14, 22)
 _CONFLICT: Final = 6  # words of a conflict: site, program, other, address, before, after
 
 
@@ -48,7 +51,7 @@ class NativeChecks:
         self.written = StoreLog()
         self._elements, self._grid = elements, grid
         self._threads: list[tuple[Any, Any]] = []
-        self._owners: dict[tuple[int, int], Any] = {}
+        self._owners: dict[tuple[int, int], tuple[Any, Any]] = {}
         self._pages: dict[bool, list[Range]] = {}
         self._ranges = [self._ranges_of(site) for site in sites]
         self._first = self._filled()
@@ -73,9 +76,10 @@ class NativeChecks:
                 row[_RANGES], row[_RANGE_COUNT] = ranges.ctypes.data, len(ranges)
             row[_WIDTH], row[_COMPARES] = site.width, not ordered
             extent = self._stored_to(site)
-            if extent is not None:
-                owners = self._owned(extent, site.width)
-                row[_OWNERS], row[_OWNERS_LOW] = owners.ctypes.data, extent.low
+            if extent is not None and math.prod(self._grid) < MAX_OWNERS:
+                owners, owner_words = self._owned(extent, site.width)
+                row[_OWNERS], row[_OWNER_WORDS] = owners.ctypes.data, owner_words.ctypes.data
+                row[_OWNERS_LOW] = extent.low
         return words
 
     def _row(self, words: Any, number: int) -> Any:
@@ -99,10 +103,12 @@ class NativeChecks:
         extent = self.memory.extents[site.roots[0]]
         return None if extent.tensor is None else extent
 
-    def _owned(self, extent: Extent, width: int) -> Any:
+    def _owned(self, extent: Extent, width: int) -> tuple[Any, Any]:
         key = extent.low, width
         if key not in self._owners:
-            self._owners[key] = numpy.zeros(1 + (extent.end - extent.low) // width, numpy.int32)
+            count = (extent.end - extent.low) // width // 32 + 1
+            # Of large arrays of zeros a system allocates what is touched.
+            self._owners[key] = numpy.zeros(32 * count, numpy.int32), numpy.zeros(count, numpy.uint64)
         return self._owners[key]
 
     # After the launch.
@@ -158,7 +164,7 @@ class NativeChecks:
     def _compare(self, number: int, rows: Any) -> None:
         """Note the elements of a site whose values differ by more than rounding."""
         type_, site = self._elements[number], self.sites[number]
-        old, new = (_values(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
+        old, new = (values_of(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
         unlike = new != old
         if new.dtype.kind == "f":
             extent = self._stored_to(site)
@@ -175,7 +181,7 @@ class NativeChecks:
             self.written.conflicts[number] = Conflict(programs, shown_values, address, int(at.size))
 
 
-def _values(bits: Any, type_: ElementType | None, width: int) -> Any:
+def values_of(bits: Any, type_: ElementType | None, width: int) -> Any:
     """Elements of a type from their bits."""
     if type_ is None or isinstance(type_, PointerType):
         return bits

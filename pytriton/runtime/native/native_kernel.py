@@ -1,8 +1,7 @@
 """Launches on CPU tensors in C.
 
 Input: a kernel text and a config. Output: the kernel in C, compiled and loaded, or the reason why the interpreter
-has to run it: no compiler was found or it fails, a construct that C cannot print yet, or loops in which a program
-may wait for another one (TC555), which nothing would end in C.
+has to run it: no compiler was found or it fails, or a construct that C cannot print yet.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from pytriton.runtime.native.processor import Native, native
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
 
-WAITS: Final = "it may wait for another program, which only the interpreter can end (TC555)"
-
 INSPECTED: Final = "check_races and traces need the interpreter"
 
 
@@ -31,10 +28,9 @@ def native_of(text: KernelText, config: Config, *, checked: bool) -> Native | No
         text.settings, precision=config.precision, fast_math=config.fast_math, checked=checked, on_cpu=True
     )
     try:
-        module = to_c(text.source, config.defines, settings)
+        return native(to_c(text.source, config.defines, settings))
     except (CompileError, UnsupportedError) as error:
         return NoLibrary(str(error).partition("\n")[0])
-    return NoLibrary(f"{module.entry.removesuffix('_programs')}: {WAITS}") if module.waits else native(module)
 
 
 def inspected() -> str:

@@ -24,6 +24,7 @@ from pytriton.runtime.locks import Lock
 from pytriton.runtime.native.c_compiler import FAST, NoLibrary, build, is_built
 from pytriton.runtime.native.checks import NativeChecks
 from pytriton.runtime.native.spread import spread
+from pytriton.runtime.native.turns import Turns
 
 THREADS_VARIABLE: Final = "PYTRITON_THREADS"
 MIN_PROGRAMS: Final = 4  # of a thread
@@ -54,31 +55,37 @@ class Native:
     def _entry_of(self, library: ctypes.CDLL) -> Any:
         entry = library[self.module.entry]
         entry.restype = None
-        checks = [ctypes.c_void_p] if self.module.sites else []
-        entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *checks]
+        more = [ctypes.c_void_p] * (bool(self.module.sites) + bool(self.module.loops))
+        entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *more]
         return entry
 
     def run(
         self, grid: tuple[int, int, int], values: Sequence[Any], checks: NativeChecks | None = None
     ) -> None:
-        """Run all programs of the grid. ``checks``: of checked code."""
+        """Run all programs of the grid; raises LaunchError where one waits forever. ``checks``: of checked code."""
         types = self.module.parameters
         packed = [_packed(type_, value) for type_, value in zip(types, values, strict=True)]
         arguments = self._arguments(*packed)
         counts = (ctypes.c_int32 * 3)(*grid)
         total = math.prod(grid)
         blocks: dict[int, list[int]] = {}  # of checked code, what each thread is given
+        turns = Turns() if self.module.loops else None
+        shared = [] if turns is None else [ctypes.addressof(turns)]
 
         def run(first: int, last: int) -> None:
             thread, start = threading.get_ident(), time.perf_counter()
             if thread not in blocks:
                 blocks[thread] = [] if checks is None else [checks.thread()]
-            self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *blocks[thread])
+            own = [*blocks[thread], *shared]
+            self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *own)
             if not self._is_fast:
                 self._took(time.perf_counter() - start)
 
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
-        spread(run, self.module.entry.removesuffix("_programs"), total, threads, self.module.stack_bytes)
+        name = self.module.entry.removesuffix("_programs")
+        spread(run, name, total, threads, self.module.stack_bytes, None if turns is None else turns.end)
+        if turns is not None:
+            turns.check(self.module, grid, None if checks is None else checks.memory)
 
     def _took(self, seconds: float) -> None:
         """Count the time of quickly compiled code, and replace it once that is worth a compilation."""

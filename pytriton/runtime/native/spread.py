@@ -3,7 +3,8 @@
 Input: how many programs there are, and a call that runs those from a first to a last one (exclusive). Output: all
 of them ran, each once, taken in order; or the first error of a thread, Ctrl-C among them: then no thread uses the
 caller's memory any more, either. Chunks grow while they are short and shrink toward the end, so that all threads
-end together. A launch that takes long has a bar.
+end together. A launch that takes long has a bar. Programs that take turns, one after another, are chunks of their
+own, and none runs on the caller's thread, which so can be interrupted.
 """
 
 from __future__ import annotations
@@ -19,16 +20,25 @@ from pytriton.runtime.locks import Lock
 MAX_OWN_STACK: Final = 1 << 18  # bytes of arrays for which the caller's own thread is large enough
 CHUNK: Final = 0.01  # seconds: from here on a chunk is not enlarged
 UNSHOWN: Final = 2.0  # seconds before there is a bar
+INTERRUPTIBLE: Final = 0.1  # seconds after which a caller who waits sees Ctrl-C, whichever thread got it
 _SPARE_STACK: Final = 1 << 20
 _PAGE: Final = 1 << 16
 
 _starting: Final = Lock()  # the size of a stack is one for all threads that start
 
 
-def spread(call: Callable[[int, int], None], kernel: str, total: int, threads: int, stack_bytes: int) -> None:
-    """Run all programs. ``stack_bytes``: of the arrays of a program; ``kernel``: what the bar calls them."""
-    chunks = _Chunks(call, kernel, total, threads)
-    is_small = stack_bytes <= MAX_OWN_STACK
+def spread(
+    call: Callable[[int, int], None],
+    kernel: str,
+    total: int,
+    threads: int,
+    stack_bytes: int,
+    end_turns: Callable[[], None] | None = None,
+) -> None:
+    """Run all programs. ``stack_bytes``: of the arrays of a program; ``kernel``: what the bar calls them.
+    ``end_turns``: for programs that take turns, ends those that wait for theirs."""
+    chunks = _Chunks(call, kernel, total, threads, end_turns)
+    is_small = stack_bytes <= MAX_OWN_STACK and end_turns is None
     try:
         _start(chunks.work, threads - is_small, stack_bytes)
         if is_small:
@@ -54,8 +64,16 @@ def _start(work: Callable[[], None], number: int, stack_bytes: int) -> None:
 class _Chunks:
     """What is left of a launch."""
 
-    def __init__(self, call: Callable[[int, int], None], kernel: str, total: int, threads: int) -> None:
-        self._call, self._kernel = call, kernel
+    def __init__(
+        self,
+        call: Callable[[int, int], None],
+        kernel: str,
+        total: int,
+        threads: int,
+        end_turns: Callable[[], None] | None,
+    ) -> None:
+        self._call, self._kernel, self._end_turns = call, kernel, end_turns
+        self._grows = end_turns is None or threads == 1
         self._next, self._end, self._parts = 0, total, 2 * threads
         self._busy: set[int] = set()  # threads that took a chunk and have not ended
         self._error: BaseException | None = None
@@ -72,14 +90,20 @@ class _Chunks:
                 if first == last:
                     return
                 self._call(first, last)
-                size = (last - first) * (2 if time.perf_counter() - start < CHUNK else 1)
+                grows = self._grows and time.perf_counter() - start < CHUNK
+                size = (last - first) * (2 if grows else 1)
         except BaseException as error:
             self._error = self._error or error
-            self._end = 0
+            self._give_up()
         finally:
             with self._changed:
                 self._busy.discard(threading.get_ident())
                 self._changed.notify_all()
+
+    def _give_up(self) -> None:
+        self._end = 0
+        if self._end_turns is not None:
+            self._end_turns()
 
     def _taken(self, size: int, seconds: float) -> tuple[int, int]:
         """The next chunk, of that size at most; ``seconds``: since the launch began."""
@@ -96,14 +120,15 @@ class _Chunks:
     def finish(self) -> None:
         """Wait until all programs ran; raises the error of a thread."""
         with self._changed:
-            self._changed.wait_for(lambda: self._next >= self._end and not self._busy)
+            while not (self._next >= self._end and not self._busy):
+                self._changed.wait(INTERRUPTIBLE)
         if self._error:
             raise self._error
 
     def stop(self) -> None:
         """Wait until no thread runs programs, without beginning others."""
+        self._give_up()
         with self._changed:
-            self._end = 0
             self._changed.wait_for(lambda: not self._busy)
         if self._bar:
             self._bar.close()

@@ -156,7 +156,12 @@ class Checked:
         module = native.module
         tell_of_overlaps(self._unchecked, memory)
         checks = NativeChecks(module.sites, module.elements, memory, grid)
-        native.run(grid, values, checks if module.sites else None)
+        try:
+            native.run(grid, values, checks if module.sites else None)
+        except PytritonError:
+            checks.collect()
+            tell(checks.found, memory, grid)  # the cause, if there was one
+            raise
         checks.collect()
         tell(checks.found, memory, grid)
         tell_of_short_grid(module.sites, checks.last, memory, grid)

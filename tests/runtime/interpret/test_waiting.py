@@ -1,4 +1,7 @@
-"""A program on the CPU that waits forever ends in an error; one that gets on, however slowly, does not."""
+"""A program on the CPU that waits forever ends in an error; one that gets on, however slowly, does not.
+
+By the interpreter, and in C by one thread and by several.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,20 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.interpret.waiting import MIN_READS
+from pytriton.runtime.native.c_compiler import NoLibrary, find
 
 NEVER = (
     "note: programs run one after another on the CPU: those before it have ended, those after it wait for it"
 )
+
+
+@pytest.fixture(params=["interpreter", "1", "2", "4"], autouse=True)
+def runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs the kernels: the interpreter, or so many threads."""
+    monkeypatch.setenv("PYTRITON_CC", "none" if request.param == "interpreter" else "cc")
+    monkeypatch.setenv("PYTRITON_THREADS", request.param)
+    if request.param != "interpreter" and isinstance(find(), NoLibrary):
+        pytest.skip("needs a C compiler")
 
 
 def run(body: str, held: int = 1, check: bool | None = None) -> torch.Tensor:
