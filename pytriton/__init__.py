@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
     from pytriton.runtime.kernel import Kernel, heuristics, kernel
-    from pytriton.runtime.options.defines import config
+    from pytriton.runtime.options.annotations import Grid
+    from pytriton.runtime.options.defines import UnknownDefineError, config
     from pytriton.runtime.tensors import (
         bench_registry,
         cdiv,
@@ -49,6 +50,7 @@ globals().pop("gradient")  # the package, now loaded: its name is the function's
 __all__ = [
     "CheckError",
     "CompileError",
+    "Grid",
     "Kernel",
     "LaunchError",
     "ParseError",
@@ -56,6 +58,7 @@ __all__ = [
     "PytritonError",
     "Translation",
     "TuneError",
+    "UnknownDefineError",
     "UnsupportedError",
     "__version__",
     "bench_registry",
@@ -90,6 +93,8 @@ _LAZY = {
         ),
         "pytriton.runtime",
     ),
+    "Grid": "pytriton.runtime.options.annotations",
+    "UnknownDefineError": "pytriton.runtime.options.defines",
     "function": "pytriton.operators.autograd",
     "gradient": "pytriton.gradient.backward",
     "op": "pytriton.operators.operator",
@@ -100,7 +105,7 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _loaded(name: str) -> Any:
     if name == "testing":
         return import_module("pytriton.testing")
     if name in ("ops", "nn"):
@@ -110,6 +115,10 @@ def __getattr__(name: str) -> Any:
     value = getattr(_module(_LAZY[name], f"pytriton.{name}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # to type checkers, a name that is not imported above is a mistake
+    __getattr__ = _loaded
 
 
 def _module(path: str, what: str) -> Any:
