@@ -16,6 +16,7 @@ from pytriton.errors import (
     ParseError,
     PreprocessError,
     PytritonError,
+    PytritonWarning,
     TuneError,
     UnsupportedError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "ParseError",
     "PreprocessError",
     "PytritonError",
+    "PytritonWarning",
     "Translation",
     "TuneError",
     "UnknownDefineError",
@@ -104,6 +106,14 @@ _LAZY = {
     "utils": "pytriton.legacy.submodules",
 }
 
+_CURES = {
+    "jit": "kernels are Triton-C here, pytriton.kernel(source); for @triton.jit, import triton",
+    "language": "kernels are Triton-C here, pytriton.kernel(source); for tl, import triton.language as tl",
+    "autotune": "give a list, as in pytriton.kernel(source, defines={'TILE': [64, 128]}), and it is tuned",
+    "Config": "write pytriton.config(defines={...}, num_warps=4)",
+}
+"""What of today's Triton has another name here."""
+
 
 def _loaded(name: str) -> Any:
     if name == "testing":
@@ -111,7 +121,8 @@ def _loaded(name: str) -> Any:
     if name in ("ops", "nn"):
         raise AttributeError(import_module("pytriton.legacy.imports").explain(f"triton.{name}"))
     if name not in _LAZY:
-        raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
+        message = f"module 'pytriton' has no attribute '{name}'"
+        raise AttributeError(f"{message}: {_CURES[name]}" if name in _CURES else message)
     value = getattr(_module(_LAZY[name], f"pytriton.{name}"), name)
     globals()[name] = value
     return value

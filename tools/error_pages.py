@@ -104,7 +104,8 @@ def run(snippet: str) -> str:
         finally:
             os.environ.clear()
             os.environ.update(kept)
-    return _steady("\n".join(str(one.message) for one in warned if "[TC" in str(one.message)), folder)
+    shown = [str(warning.message) for warning in warned]  # TC560 depends on the machine
+    return _steady("\n".join(text for text in shown if "[TC" in text and "[TC560]" not in text), folder)
 
 
 def _steady(message: str, folder: str) -> str:

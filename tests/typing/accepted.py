@@ -79,3 +79,8 @@ pytriton.override("aten::neg", negative, dispatch_key="CPU").undo()
 
 derived = pytriton.gradient(first, outputs="x", inputs=["x"], checkpoints=False, scratch_bytes=1 << 20)
 assert_type(derived(x, n, grid=grid, d_outputs={"x": x}), dict[str, torch.Tensor])
+
+try:
+    first(x, n, grid=(1,))
+except pytriton.LaunchError as error:
+    assert_type(error.code, str)

@@ -22,7 +22,7 @@ import triton
 
 from pytriton.errors import LaunchError, closest
 from pytriton.lang.tokens import plain_number
-from pytriton.runtime.errors import headline, refusal
+from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.annotations import ConfigSettings, Define, Defines, Precision, Whole
 from pytriton.runtime.options.typos import misplaced
 
@@ -122,7 +122,7 @@ class Options:
             near, names = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
             help_ = f"did you mean '{near}'?" if near else f"there are {names}"
-            raise UnknownDefineError(headline(message, "TC514", help_)) from None
+            raise refusal(message, "TC514", help_, UnknownDefineError) from None
 
     d = D = __getitem__
 

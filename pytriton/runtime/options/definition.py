@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import torch
 
-from pytriton.errors import LaunchError, Report, not_a_text
+from pytriton.errors import Report, not_a_text
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
 from pytriton.runtime.errors import caller, refusal
@@ -73,7 +73,7 @@ def read_source(given: object, name: str | None) -> Source:
         return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
         return Source(given, name or "<kernel>", origin)
-    raise LaunchError(not_a_text(given))
+    raise not_a_text(given)
 
 
 def _shown_caller() -> str:
