@@ -102,6 +102,10 @@ class Translation:
     def __str__(self) -> str:
         return self.text
 
+    def source(self) -> str:
+        """``text``, under the name that it has in ``kernel.source()``."""
+        return self.text
+
 
 @entry
 def translate(

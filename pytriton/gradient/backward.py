@@ -50,6 +50,15 @@ from pytriton.runtime.trace.frames import inside, unseen
 LEAST_SCRATCH: Final = 1 << 28
 
 
+class SourceText(str):
+    """A text that may be called as ``kernel.source()`` is; earlier programs use ``gradient.source`` itself."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
+
+
 class Gradient:
     """The backward of a kernel. Made by ``pytriton.gradient``."""
 
@@ -107,11 +116,11 @@ class Gradient:
         self._same([usual(forward)[1] for forward in read.values()])
 
     @property
-    def source(self) -> str:
-        """The text of the backward, for launches that read what they can once."""
+    def source(self) -> SourceText:
+        """``source()`` is the text of the backward, for launches that read what they can once."""
         if self._text is None:
             self._text = kept_text(self._forward, self._definition.text.source, *self._chosen)
-        return self._text
+        return SourceText(self._text)
 
     @property
     def steps(self) -> tuple[BackwardStep, ...]:

@@ -295,7 +295,23 @@ class Kernel:
         return unpickled, (state_of(self._definition, self._common.constants),)
 
     def __repr__(self) -> str:
-        return f"<pytriton.kernel {self.name}>"
+        """Name, parameters where they are known, and sweep: ``<pytriton.kernel add(float *z), TILE=[32, 64]>``."""
+        own, plan = self._definition, self._last or self._default
+        name, parameters = self.name, "..."
+        if plan is not None:
+            translation = plan.first.translation
+            name, parameters = (
+                translation.kernel,
+                ", ".join(item.declaration for item in translation.parameters),
+            )
+        sweep = {**own.defines, "num_warps": own.num_warps, "num_stages": own.num_stages}
+        sweep["autotune_configs"] = own.points or None
+        shown = "".join(
+            f", {option}={list(value) if isinstance(value, tuple) else value!r}"
+            for option, value in sweep.items()
+            if value is not None
+        )
+        return f"<pytriton.kernel {name}({parameters}){shown}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text, what it becomes, and the times of the last sweep."""
