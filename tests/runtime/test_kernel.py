@@ -110,7 +110,7 @@ class TestAsking:
     def test_repr(self) -> None:
         """Name, parameters, sweep."""
         kernel = pytriton.kernel(ADD, {"TILE": [16, 32]}, num_warps=4)
-        shown = "add(float* z, float* x __readonly, float* y __readonly, int n), TILE=[16, 32], num_warps=4"
+        shown = "add(float *z, float *x __readonly, float *y __readonly, int n), TILE=[16, 32], num_warps=4"
         assert repr(kernel) == f"<pytriton.kernel {shown}>"
 
     def test_sources_have_one_form(self) -> None:

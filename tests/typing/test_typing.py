@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -29,10 +30,11 @@ def by_mypy() -> set[tuple[str, int]]:
 
 
 def by_pyright() -> set[tuple[str, int]]:
-    if find_spec("pyright") is None:
+    program = which("pyright", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if program is None:
         pytest.skip("pyright is not installed")
     options = ["--outputjson", "--pythonpath", sys.executable]
-    command = [sys.executable, "-m", "pyright", *options, *(str(HERE / name) for name in FILES)]
+    command = [program, *options, *(str(HERE / name) for name in FILES)]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     errors = [
         item for item in json.loads(printed.stdout)["generalDiagnostics"] if item["severity"] == "error"
