@@ -16,6 +16,7 @@ from pytriton.errors import (
     ParseError,
     PreprocessError,
     PytritonError,
+    PytritonWarning,
     TuneError,
     UnsupportedError,
 )
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
     from pytriton.runtime.kernel import Kernel, heuristics, kernel
-    from pytriton.runtime.options.defines import config
+    from pytriton.runtime.options.annotations import Grid
+    from pytriton.runtime.options.defines import UnknownDefineError, config
     from pytriton.runtime.tensors import (
         bench_registry,
         cdiv,
@@ -49,13 +51,16 @@ globals().pop("gradient")  # the package, now loaded: its name is the function's
 __all__ = [
     "CheckError",
     "CompileError",
+    "Grid",
     "Kernel",
     "LaunchError",
     "ParseError",
     "PreprocessError",
     "PytritonError",
+    "PytritonWarning",
     "Translation",
     "TuneError",
+    "UnknownDefineError",
     "UnsupportedError",
     "__version__",
     "bench_registry",
@@ -90,6 +95,8 @@ _LAZY = {
         ),
         "pytriton.runtime",
     ),
+    "Grid": "pytriton.runtime.options.annotations",
+    "UnknownDefineError": "pytriton.runtime.options.defines",
     "function": "pytriton.operators.autograd",
     "gradient": "pytriton.gradient.backward",
     "op": "pytriton.operators.operator",
@@ -99,17 +106,30 @@ _LAZY = {
     "utils": "pytriton.legacy.submodules",
 }
 
+_CURES = {
+    "jit": "kernels are Triton-C here, pytriton.kernel(source); for @triton.jit, import triton",
+    "language": "kernels are Triton-C here, pytriton.kernel(source); for tl, import triton.language as tl",
+    "autotune": "give a list, as in pytriton.kernel(source, defines={'TILE': [64, 128]}), and it is tuned",
+    "Config": "write pytriton.config(defines={...}, num_warps=4)",
+}
+"""What of today's Triton has another name here."""
 
-def __getattr__(name: str) -> Any:
+
+def _loaded(name: str) -> Any:
     if name == "testing":
         return import_module("pytriton.testing")
     if name in ("ops", "nn"):
         raise AttributeError(import_module("pytriton.legacy.imports").explain(f"triton.{name}"))
     if name not in _LAZY:
-        raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
+        message = f"module 'pytriton' has no attribute '{name}'"
+        raise AttributeError(f"{message}: {_CURES[name]}" if name in _CURES else message)
     value = getattr(_module(_LAZY[name], f"pytriton.{name}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # to type checkers, a name that is not imported above is a mistake
+    __getattr__ = _loaded
 
 
 def _module(path: str, what: str) -> Any:

@@ -19,7 +19,7 @@ from pytriton.errors import PytritonError
 
 TRACEBACK_VARIABLE: Final = "PYTRITON_TRACEBACK"
 
-_OURS: Final = ("[TC521]", "[TC530]", "[TC532]")  # generated code that cannot be used: bugs of pytriton
+_OURS: Final = ("TC521", "TC530", "TC532")  # generated code that cannot be used: bugs of pytriton
 _HIDDEN: Final = "__tracebackhide__"
 
 _P = ParamSpec("_P")
@@ -46,8 +46,7 @@ def entry(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def is_mistake(error: PytritonError) -> bool:
     """Whether the cause of an error is in the user's code, unless all frames are wanted."""
-    headline = str(error).partition("\n")[0]
-    return os.environ.get(TRACEBACK_VARIABLE) != "full" and not any(code in headline for code in _OURS)
+    return os.environ.get(TRACEBACK_VARIABLE) != "full" and error.code not in _OURS
 
 
 def without_frames(error: PytritonError) -> PytritonError:

@@ -4,8 +4,8 @@ A ``Diagnostic`` is one finding with a severity, a stable code, a span and a cur
 the source line and a caret. A ``Report`` collects the findings of one translation, so that all errors of a
 kernel are shown at once. The exceptions::
 
-    PytritonError
-    ├── CompileError            .diagnostics: what was found
+    PytritonError               .diagnostics: what was found; .code: that of the first
+    ├── CompileError
     │   ├── PreprocessError     directives and macros             TC1xx
     │   ├── ParseError          characters, tokens and syntax     TC0xx, TC2xx
     │   ├── CheckError          names, types, shapes, constants   TC3xx
@@ -13,6 +13,7 @@ kernel are shown at once. The exceptions::
     │                           or has no derivative here         TC7xx
     ├── LaunchError             wrong use of a kernel object      TC5xx
     └── TuneError               no candidate of a sweep is left   TC6xx
+    PytritonWarning             .diagnostics, .code
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal, NoReturn, TypeVar
 
 from pytriton.source import Expansion, Source, Span
 
@@ -30,12 +31,12 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. ``where`` is a span, or only a source where there is no position."""
+    """One finding. ``where`` is a span, a source where there is no position, or None: the call itself."""
 
     severity: Severity
     code: str
     message: str
-    where: Span | Source
+    where: Span | Source | None
     notes: tuple[str | tuple[str, Span], ...] = ()
     help: str | None = None
 
@@ -53,7 +54,7 @@ class Diagnostic:
             else:
                 lines += _headline("note", note[0], note[1], None)
         if self.help:
-            lines.append(f"help: {_cut(self.help)}")
+            lines.append(f"help: {self.help if self.where is None else _cut(self.help)}")
         return "\n".join(lines)
 
 
@@ -67,9 +68,12 @@ def _cut(message: str) -> str:
     return message if len(message) <= MAX_MESSAGE_LENGTH else message[: MAX_MESSAGE_LENGTH - 3] + "..."
 
 
-def _headline(severity: str, message: str, where: Span | Source, code: str | None) -> list[str]:
-    message = _cut(message)
+def _headline(severity: str, message: str, where: Span | Source | None, code: str | None) -> list[str]:
     tail = f" [{code}]" if code else ""
+    if where is None:
+        first, *rest = message.split("\n")
+        return [first + tail, *rest]
+    message = _cut(message)
     if isinstance(where, Source):
         return [f"{_shown(where)}: {severity}: {message}{tail}"]
     line, column = where.source.position(where.start)
@@ -105,7 +109,26 @@ def _expansions(step: Expansion | None) -> list[str]:
     return steps
 
 
-class PytritonError(Exception):
+class _Found(Exception):
+    """Has ``diagnostics``: what was found."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __init__(self, text: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(text)
+        self.diagnostics = diagnostics
+
+    @property
+    def code(self) -> str:
+        """The code of the first diagnostic, such as TC302."""
+        return self.diagnostics[0].code if self.diagnostics else ""
+
+
+class PytritonWarning(_Found, RuntimeWarning):
+    """Every warning that pytriton gives: something was done that is probably not meant."""
+
+
+class PytritonError(_Found):
     """The base of all errors that pytriton raises on purpose."""
 
 
@@ -113,12 +136,11 @@ class CompileError(PytritonError):
     """A text cannot be translated. ``diagnostics`` holds the findings; ``more`` says that there are others."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], more: bool = False) -> None:
-        self.diagnostics = diagnostics
         self.more = more
         shown = [diagnostic.render() for diagnostic in diagnostics]
         if more:
             shown.append(f"note: these are the first {len(diagnostics)} errors, there are more")
-        super().__init__("\n\n".join(shown))
+        super().__init__("\n\n".join(shown), diagnostics)
 
     def __reduce__(self) -> tuple[type[CompileError], tuple[tuple[Diagnostic, ...], bool]]:
         return type(self), (self.diagnostics, self.more)
@@ -146,6 +168,20 @@ class LaunchError(PytritonError):
 
 class TuneError(PytritonError):
     """No point of a sweep could be compiled and launched."""
+
+
+_Refusal = TypeVar("_Refusal", LaunchError, TuneError)
+
+
+def refusal(
+    message: str,
+    code: str,
+    help: str | None = None,
+    kind: type[_Refusal] = LaunchError,  # type: ignore[assignment]
+) -> _Refusal:
+    """The error to raise for a wrong use of a kernel. A message of several lines has the code on its first."""
+    finding = Diagnostic("error", code, message, None, (), help)
+    return kind(str(finding), (finding,))
 
 
 _BY_CODE = {
@@ -224,10 +260,10 @@ class Report:
 MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distance takes a time of its square
 
 
-def not_a_text(given: object) -> str:
-    """The message where a kernel's source was expected."""
-    kind = type(given).__name__
-    return f"expected source text or a Path, got {kind} [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
+def not_a_text(given: object) -> LaunchError:
+    """The error where a kernel's source was expected."""
+    message = f"expected source text or a Path, got {type(given).__name__}"
+    return refusal(message, "TC515", "give a str, bytes, or a pathlib.Path")
 
 
 def counted(count: int, noun: str) -> str:

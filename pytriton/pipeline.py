@@ -20,7 +20,7 @@ from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.emit.printer import printed
 from pytriton.emit.python import Atom, Call, KernelFunction, Node, Simple
-from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
+from pytriton.errors import Diagnostic, Report, not_a_text, refusal
 from pytriton.lang.check.checker import check, kernel_names
 from pytriton.lang.conditions import Conditions, conditions_of, instantiated
 from pytriton.lang.conditions import printed as printed_condition
@@ -102,6 +102,10 @@ class Translation:
     def __str__(self) -> str:
         return self.text
 
+    def source(self) -> str:
+        """``text``, under the name that it has in ``kernel.source()``."""
+        return self.text
+
 
 @entry
 def translate(
@@ -120,9 +124,9 @@ def translate(
     every finding, and OSError for a path that cannot be read.
     """
     if not isinstance(source, str | bytes | os.PathLike | Source):
-        raise LaunchError(not_a_text(source))
+        raise not_a_text(source)
     if not isinstance(defines, Mapping | None):
-        raise LaunchError(f"defines must be a dict, not {defines!r} [TC515]\nhelp: give defines={{'TM': 64}}")
+        raise refusal(f"defines must be a dict, not {defines!r}", "TC515", "give defines={'TM': 64}")
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     report = Report()
     source = _source(source, name, report)

@@ -49,6 +49,7 @@ AFTER = {
     "debugging.md": "",
     "gpus.md": "",
     "several-gpus.md": "",
+    "threads.md": "",
     "tuning.md": "torch.testing.assert_close(y, 2 * x)",
     "pytorch.md": """
 torch.testing.assert_close(x.grad, torch.cos(x.detach()) * (torch.arange(100) % 2 == 0))

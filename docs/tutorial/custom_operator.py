@@ -91,7 +91,7 @@ torch.library.opcheck(swish.overload, (torch.randn(8, requires_grad=True),))
 # names in it. Read it, keep it and edit it, or launch it as it is:
 
 derived = pytriton.gradient(swish_kernel)
-print(derived.source)
+print(derived.source())
 
 # %%
 # It takes the arguments of the forward and the gradients of its outputs, and returns those of its inputs:

@@ -8,9 +8,9 @@ element that is stored twice, an input that shares memory with an output, a tens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import torch
 
@@ -42,11 +42,21 @@ from pytriton.lang.tree.types import ScalarType
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
+from pytriton.runtime.options.annotations import Defines, Grid, KernelSource, Names, Truth
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.options.table import option
 from pytriton.runtime.trace.frames import inside, unseen
 
 LEAST_SCRATCH: Final = 1 << 28
+
+
+class SourceText(str):
+    """A text that may be called as ``kernel.source()`` is; earlier programs use ``gradient.source`` itself."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
 
 
 class Gradient:
@@ -106,11 +116,11 @@ class Gradient:
         self._same([usual(forward)[1] for forward in read.values()])
 
     @property
-    def source(self) -> str:
-        """The text of the backward, for launches that read what they can once."""
+    def source(self) -> SourceText:
+        """``source()`` is the text of the backward, for launches that read what they can once."""
         if self._text is None:
             self._text = kept_text(self._forward, self._definition.text.source, *self._chosen)
-        return self._text
+        return SourceText(self._text)
 
     @property
     def steps(self) -> tuple[BackwardStep, ...]:
@@ -171,7 +181,7 @@ class Gradient:
 
     @entry
     def __call__(
-        self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
+        self, /, *arguments: Any, grid: Grid, d_outputs: Mapping[str, torch.Tensor | None] | None = None
     ) -> dict[str, torch.Tensor]:
         """The gradients of the inputs, by name. ``arguments`` are the forward's, the outputs as it left them.
 
@@ -473,12 +483,12 @@ class Gradient:
 
 @entry
 def gradient(
-    of: Kernel | str,
-    outputs: Iterable[str] | None = None,
-    inputs: Iterable[str] | None = None,
-    defines: Mapping[str, Any] | None = None,
-    checkpoints: bool | None = None,
-    scratch_bytes: int | None = None,
+    of: Kernel | KernelSource,
+    outputs: Names | None = None,
+    inputs: Names | None = None,
+    defines: Defines | None = None,
+    checkpoints: Truth | None = None,
+    scratch_bytes: SupportsIndex | None = None,
 ) -> Gradient:
     """The backward of a kernel, or of a source text: its text, its launches, and a call that makes them.
 

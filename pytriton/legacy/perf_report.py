@@ -7,7 +7,6 @@ numbers are printed and written as ``<plot_name>.csv`` here; Triton's own ``trit
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from triton import testing
+
+from pytriton.runtime.errors import remark, warn
 
 _TODAY: Final = {"y_name": "line_arg", "y_vals": "line_vals", "y_lines": "line_names"}
 _NEEDED: Final = ("matplotlib", "pandas")  # by Triton's plots
@@ -124,7 +125,7 @@ def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Measured]], show: bool, 
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         message = f"no plot of {benchmark.plot_name}: Triton's plots need {' and '.join(_NEEDED)}"
-        warnings.warn(f"{message} (pip install {' '.join(missing)})", RuntimeWarning, stacklevel=3)
+        warn(remark(message, "TC563", f"pip install {' '.join(missing)}"))
         return
     if save_path:
         Path(save_path).mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ from pytriton.gradient.backward import Gradient
 from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.body import Recording
 from pytriton.operators.tape import CURE, ChangedError, Copy, RecordedLaunch, difference, replayed, taped
-from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
@@ -180,7 +180,7 @@ class AutogradFormula:
                 "gradients stop at an operator that writes its arguments"
             )
             cure = "return new tensors and give a formula, or call it under torch.no_grad()"
-            warn_once(headline(message, "TC526", cure), (self, "TC526"))
+            warn_once(remark(message, "TC526", cure), (self, "TC526"))
 
     def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
         """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
@@ -413,7 +413,7 @@ def _walked_back(
     different = difference(recorded, tape) if recorded else None
     if different:
         what = f"{name}: its body does something different in the backward than in the forward: {different}"
-        raise ChangedError(headline(what, "TC756", CURE))
+        raise refusal(what, "TC756", CURE, ChangedError)
     entries = tape.entries
     replayed(entries[:-1], unseen())
     reached = {key_of(tensor) for tensor in wanted}

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, Generic, ParamSpec, SupportsIndex, TypeVar, overload
 
 import torch
 from torch.autograd.graph import increment_version
@@ -35,26 +35,30 @@ from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.formulas import AutogradFormula, DerivedFormula
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.annotations import Truth
 from pytriton.runtime.options.table import option
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _library: Final[Any] = torch.library
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 _UNQUOTED: Final = re.compile(r"[\\\"\x00-\x1f]")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
-_defined: Final[dict[str, Operator]] = {}
+_defined: Final[dict[str, Operator[..., Any]]] = {}
 _anchors: Final[dict[str, Any]] = {}
 """For each name that was defined again, a library that keeps the dispatcher's entry of that name, which is all
 that the dispatcher does by default. Graphs and overloads hold the address of the entry."""
 
 
-class Operator:
+class Operator(Generic[_P, _R]):
     """A torch operator around kernels. Made by ``pytriton.op``; called like the function it was made of."""
 
     def __init__(
         self,
         name: str,
-        function: Callable[..., Any],
+        function: Callable[_P, _R],
         schema: str,
         gradient: bool,
         scratch_bytes: int | None,
@@ -83,9 +87,10 @@ class Operator:
         self.__class__ = type("Operator", (Operator,), {})
         self._shorten()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Call the operator. Each operator has a class of its own, whose ``__call__`` is made for its schema."""
-        return self.overload(*args, **kwargs)
+        result: _R = self.overload(*args, **kwargs)
+        return result
 
     def _shorten(self) -> None:
         self.__class__.__call__ = self._shortcut.caller(self._gradient.eager)  # type: ignore[method-assign]
@@ -267,9 +272,36 @@ class _Uncacheable:
         torch_names.bypass_autograd_cache("an operator of pytriton is traced into")
 
 
-def _operator_named(name: str) -> Operator:
+def _operator_named(name: str) -> Operator[..., Any]:
     """For copies and pickles."""
     return _defined[name]
+
+
+@overload
+def op(function: Callable[_P, _R], /) -> Operator[_P, _R]: ...
+
+
+@overload
+def op(
+    name: str,
+    function: Callable[_P, _R],
+    /,
+    *,
+    mutates_args: Iterable[str] = (),
+    gradient: Truth = False,
+    scratch_bytes: SupportsIndex | None = None,
+) -> Operator[_P, _R]: ...
+
+
+@overload
+def op(
+    name: str | None = None,
+    /,
+    *,
+    mutates_args: Iterable[str] = (),
+    gradient: Truth = False,
+    scratch_bytes: SupportsIndex | None = None,
+) -> Callable[[Callable[_P, _R]], Operator[_P, _R]]: ...
 
 
 @entry
@@ -279,8 +311,8 @@ def op(
     /,
     *,
     mutates_args: Iterable[str] = (),
-    gradient: bool = False,
-    scratch_bytes: int | None = None,
+    gradient: Truth = False,
+    scratch_bytes: SupportsIndex | None = None,
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
@@ -294,7 +326,7 @@ def op(
     if name is None:
         return partial(op, mutates_args=mutates_args, gradient=gradient, scratch_bytes=scratch_bytes)
     mutates_args = option("mutates_args", mutates_args)
-    gradient, scratch_bytes = option("gradient", gradient), option("scratch_bytes", scratch_bytes)
+    derived, limit = option("gradient", gradient), option("scratch_bytes", scratch_bytes)
     if callable(name) and not isinstance(name, str):
         function = name
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
@@ -306,7 +338,7 @@ def op(
         )
 
     @entry
-    def define(given: Callable[..., Any]) -> Operator:
+    def define(given: Callable[_P, _R]) -> Operator[_P, _R]:
         if not callable(given):
             raise refusal(
                 f"{name}: {given!r} is not a function", "TC540", "decorate a function with pytriton.op"
@@ -315,7 +347,7 @@ def op(
         former = _defined.pop(name, None)
         if former is not None:
             former._retire()
-        made = Operator(name, given, schema, gradient, scratch_bytes)
+        made = Operator(name, given, schema, derived, limit)
         _defined[name] = made
         return made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import torch
 
@@ -18,7 +18,7 @@ from pytriton.compat.torch_names import destroy, schema_of, tree_leaves, tree_ma
 from pytriton.operators.operator import Operator
 from pytriton.runtime.errors import refusal
 
-_KEYS: Final = ("CPU", "CUDA")
+_Key = Literal["CPU", "CUDA"]
 
 _lock: Final = threading.Lock()
 _active: Final[dict[tuple[str, str], Override]] = {}
@@ -27,7 +27,7 @@ _active: Final[dict[tuple[str, str], Override]] = {}
 class Override:
     """One replacement; undone by ``undo()``, or at the end of a ``with`` block."""
 
-    def __init__(self, name: str, operator: Operator, dispatch_key: str) -> None:
+    def __init__(self, name: str, operator: Operator[..., Any], dispatch_key: str) -> None:
         self.name = name
         self.operator = operator
         self.dispatch_key = dispatch_key
@@ -92,14 +92,14 @@ class Override:
 
 
 @entry
-def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Override:
+def override(name: str, operator: Operator[..., Any], dispatch_key: _Key = "CUDA") -> Override:
     """Run ``operator`` wherever PyTorch would run its own ``name`` ("aten::sin") on a device.
 
     ``dispatch_key`` is "CUDA" or "CPU". It takes effect at once, until ``undo()`` or the end of a ``with``.
     ``torch.compile`` ignores it, as it has its own code for PyTorch's operators. Raises LaunchError (TC544) if the
     operator or key is unknown, its parameters differ, or it is overridden already.
     """
-    if dispatch_key not in _KEYS:
+    if dispatch_key not in get_args(_Key):
         raise refusal(f"override: there is no dispatch key {dispatch_key!r}", "TC544", "'CPU' or 'CUDA'")
     if not isinstance(operator, Operator):
         raise refusal(f"override: {operator!r} is not an operator", "TC544", "make it one with pytriton.op")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from pytriton.compat.triton_names import InterpreterError, JITFunction
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.checks.diagnostics import Stuck
+from pytriton.runtime.errors import remark, warn
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
 
@@ -143,7 +143,7 @@ def compare(
         if not isinstance(error.__cause__, Stuck):
             raise
         message = f"{translation.kernel}: a lock stays closed with {sizes}: one program is compared"
-        warnings.warn(message, stacklevel=2)
+        warn(remark(message, "TC564"))
         after = both(1)
     pairs = zip(translation.parameters, arguments, strict=True)
     names = [parameter.name for parameter, one in pairs if isinstance(one, _Arena)]

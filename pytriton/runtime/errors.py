@@ -1,10 +1,11 @@
 """Refusals and warnings of the runtime: what is wrong, a stable code, the cure; and the user's line.
 
-docs/errors.md lists the codes (TC501 to TC603), each of which has a page.
+docs/errors.md lists the codes (TC501 to TC605), each of which has a page.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
@@ -12,24 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from pytriton.errors import LaunchError
-
-
-def headline(message: str, code: str, help: str | None = None) -> str:
-    """``message [code]``, and a ``help:`` line. A message of several lines has the code on its first."""
-    first, *rest = message.split("\n")
-    lines = [f"{first} [{code}]", *rest]
-    if help:
-        lines.append(f"help: {help}")
-    return "\n".join(lines)
-
-
-def refusal(message: str, code: str, help: str | None = None) -> LaunchError:
-    """The error to raise for a wrong use of a kernel."""
-    return LaunchError(headline(message, code, help))
-
+from pytriton.errors import Diagnostic, PytritonWarning
+from pytriton.errors import refusal as refusal  # for all of runtime/
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
+LOG: Final = logging.getLogger("pytriton")
+"""What is compiled (debug), and what tuning chooses (info)."""
+
 _told: Final[set[object]] = set()
 
 LEGACY_MARK: Final = "__pytriton_legacy__"
@@ -62,15 +52,20 @@ def _is_ours(path: str) -> bool:
     return path.startswith("<pytriton") or os.path.realpath(path).startswith(_PACKAGE)
 
 
-def warn(message: str) -> None:
-    """A RuntimeWarning that points at the user's line."""
+def remark(message: str, code: str, help: str | None = None) -> Diagnostic:
+    """What to warn of at a call."""
+    return Diagnostic("warning", code, message, None, (), help)
+
+
+def warn(finding: Diagnostic) -> None:
+    """A PytritonWarning that points at the user's line."""
     path, line = caller()
-    warnings.warn_explicit(message, RuntimeWarning, path, line)
+    warnings.warn_explicit(PytritonWarning(str(finding), (finding,)), None, path, line)
 
 
-def warn_once(message: str, subject: object = None, told: set[object] | None = None) -> None:
+def warn_once(finding: Diagnostic, subject: object = None, told: set[object] | None = None) -> None:
     """The same, once for each ``subject`` (None: the message) in ``told`` (None: in this process)."""
-    known, subject = _told if told is None else told, subject or message
-    if subject not in known:
-        known.add(subject)
-        warn(message)
+    warned, subject = _told if told is None else told, subject or str(finding)
+    if subject not in warned:
+        warned.add(subject)
+        warn(finding)

@@ -9,19 +9,17 @@ Any style may be used at any time; this file sorts the arguments out, and a ``Pl
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import torch
 
 from pytriton.boundary import entry, is_mistake, without_frames
 from pytriton.compat.torch_names import dispatch_modes, is_jit_tracing
-from pytriton.errors import CompileError, PytritonError, closest
+from pytriton.errors import CompileError, PytritonError
 from pytriton.lang.preprocess.structure import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
@@ -32,11 +30,29 @@ from pytriton.runtime.launch.buffers import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.options.defines import Config, configs_of, defines_of
+from pytriton.runtime.options.annotations import (
+    Check,
+    DefineGiven,
+    Defines,
+    Device,
+    Folders,
+    Grid,
+    Heuristic,
+    KernelSource,
+    LaunchCall,
+    Names,
+    Precisions,
+    Real,
+    Stages,
+    Truth,
+    Truths,
+    Tune,
+    Warps,
+)
+from pytriton.runtime.options.defines import Config, Configured, configs_of, defines_of
 from pytriton.runtime.options.definition import (
     Definition,
     Given,
-    Heuristic,
     Heuristics,
     KernelText,
     PlanSettings,
@@ -45,7 +61,7 @@ from pytriton.runtime.options.definition import (
     read_source,
 )
 from pytriton.runtime.options.table import option
-from pytriton.runtime.options.typos import called, judge_unused, misplaced, options_of
+from pytriton.runtime.options.typos import judge_unused, options_of, refusing_unknown, signed
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Common, Plan
 from pytriton.runtime.show import chart, page
@@ -76,6 +92,7 @@ class Kernel:
         self._common = Common(definition.settings, constants)
         self.token = enrol(self)  # by which traced code names it
 
+    @signed(LaunchCall.__call__)
     def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
@@ -136,7 +153,7 @@ class Kernel:
                 raise
             raise without_frames(error) from None
 
-    def __getitem__(self, grid: Any) -> Callable[..., int | None]:
+    def __getitem__(self, grid: Grid) -> LaunchCall:
         """``kernel[grid](*arguments)``: a call with this grid, as today's Triton writes it."""
         return partial(self, grid=grid)
 
@@ -147,10 +164,10 @@ class Kernel:
         self,
         /,
         *arguments: Any,
-        grid: Any,
-        program: int | Sequence[int] = (0, 0, 0),
-        defines: Mapping[str, Any] | None = None,
-        **more_defines: Any,
+        grid: Grid,
+        program: SupportsIndex | Sequence[SupportsIndex] = (0, 0, 0),
+        defines: Defines | None = None,
+        **more_defines: DefineGiven | Sequence[DefineGiven],
     ) -> Trace:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
@@ -170,7 +187,12 @@ class Kernel:
 
     @entry
     def check_races(
-        self, /, *arguments: Any, grid: Any, defines: Mapping[str, Any] | None = None, **more_defines: Any
+        self,
+        /,
+        *arguments: Any,
+        grid: Grid,
+        defines: Defines | None = None,
+        **more_defines: DefineGiven | Sequence[DefineGiven],
     ) -> None:
         """Run a launch on the CPU and look for races; raises LaunchError if there are any.
 
@@ -202,12 +224,12 @@ class Kernel:
         return self._definition.text.settings.kernel or self._definition.text.source.name
 
     @entry
-    def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
+    def source(self, defines: Defines | None = None, kernel: str | None = None) -> str:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
         return self.translation(defines, kernel).text
 
     @entry
-    def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
+    def translation(self, defines: Defines | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first config of the sweep; raises CompileError."""
         point = self._definition.configs(defines_of(defines))[0]
         return self._definition.text.for_kernel(option("kernel", kernel)).translate(point)
@@ -217,7 +239,7 @@ class Kernel:
         self,
         mode: str = "ptx",
         target: str | None = None,
-        defines: Mapping[str, Any] | None = None,
+        defines: Defines | None = None,
         num_warps: int | None = None,
         kernel: str | None = None,
     ) -> str:
@@ -273,7 +295,23 @@ class Kernel:
         return unpickled, (state_of(self._definition, self._common.constants),)
 
     def __repr__(self) -> str:
-        return f"<pytriton.kernel {self.name}>"
+        """Name, parameters where they are known, and sweep: ``<pytriton.kernel add(float *z), TILE=[32, 64]>``."""
+        own, plan = self._definition, self._last or self._default
+        name, parameters = self.name, "..."
+        if plan is not None:
+            translation = plan.first.translation
+            name, parameters = (
+                translation.kernel,
+                ", ".join(item.declaration for item in translation.parameters),
+            )
+        sweep = {**own.defines, "num_warps": own.num_warps, "num_stages": own.num_stages}
+        sweep["autotune_configs"] = own.points or None
+        shown = "".join(
+            f", {option}={list(value) if isinstance(value, tuple) else value!r}"
+            for option, value in sweep.items()
+            if value is not None
+        )
+        return f"<pytriton.kernel {name}({parameters}){shown}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text, what it becomes, and the times of the last sweep."""
@@ -387,33 +425,30 @@ class Kernel:
         return time
 
 
-setattr(Kernel.__call__, "__signature__", signature(called))  # noqa: B010 (functions have no such field)
-
-
 @entry
+@refusing_unknown
 def kernel(
-    src: str | bytes | os.PathLike[str],
-    *positional: Any,
-    device: Any = None,
-    defines: Mapping[str, Any] | None = None,
-    num_warps: Any = None,
-    num_stages: Any = None,
-    autotune_configs: Iterable[Any] | None = (),
-    autotune_vals: Iterable[Any] | None = (),
-    autotune_key: Iterable[str] | None = (),
-    outputs: Iterable[str] | None = None,
+    src: KernelSource,
+    *positional: Device | Defines | Warps | Iterable[Configured] | Names | None,
+    device: Device | None = None,
+    defines: Defines | None = None,
+    num_warps: Warps | None = None,
+    num_stages: Stages | None = None,
+    autotune_configs: Iterable[Configured] | None = (),
+    autotune_vals: Iterable[Configured] | None = (),
+    autotune_key: Names | None = (),
+    outputs: Names | None = None,
     name: str | None = None,
     kernel: str | None = None,
-    include_dirs: Iterable[str | os.PathLike[str]] = (),
-    strict_literals: bool = False,
+    include_dirs: Folders | None = (),
+    strict_literals: Truth = False,
     heuristics: Mapping[str, Heuristic] | None = None,
-    tune_budget: float | None = None,
-    tune: str | None = None,
-    precision: str | Iterable[str] = "ieee",
-    fast_math: bool | Iterable[bool] = False,
-    strict_promises: bool = False,
-    check: bool | str | None = None,
-    **unknown: Any,
+    tune_budget: Real | None = None,
+    tune: Tune | None = None,
+    precision: Precisions | None = "ieee",
+    fast_math: Truths | None = False,
+    strict_promises: Truth = False,
+    check: Check | None = None,
 ) -> Kernel:
     """Make a kernel from a Triton-C text, and check it as far as its defines are known.
 
@@ -425,7 +460,6 @@ def kernel(
 
     Raises CompileError if the text cannot be translated, LaunchError if an option is wrong.
     """
-    _refuse_unknown(unknown)
     given = by_era(
         positional,
         device=device,
@@ -455,17 +489,6 @@ def kernel(
 _GIVE_A_GRID: Final = (
     "give grid=(n,), or a function of the options such as lambda opt: (pytriton.cdiv(n, opt.TILE),)"
 )
-
-
-_REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of its call"}
-
-
-def _refuse_unknown(options: Iterable[str]) -> None:
-    for unknown in options:
-        near = closest(unknown, OPTIONS)
-        help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{unknown}': ...}}"
-        help_ = _REMOVED.get(unknown) or misplaced(unknown, ()) or help_
-        raise refusal(f"pytriton.kernel has no option '{unknown}'", "TC515", help_)
 
 
 OPTIONS: Final = options_of(kernel)

@@ -23,7 +23,7 @@ import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.runtime.compile.specialize import reads_parameter
-from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.launch.arguments import (
     ArgumentPlace,
     Binder,
@@ -63,7 +63,7 @@ class Common:
 
     def tell(self, message: str, code: str, help: str, parameter: str = "") -> None:
         """A warning about a call, or about one parameter of it, which is given once."""
-        warn_once(headline(message, code, help), (code, parameter), self.checks.warned)
+        warn_once(remark(message, code, help), (code, parameter), self.checks.warned)
 
     def drop_promise(self, place: ArgumentPlace, number: int, value: int | None) -> None:
         """Warn of an argument, ``value`` if that is known, which is not a multiple of ``number``.
@@ -95,10 +95,10 @@ class Plan:
         self.first = self._sweep.first
         self.configs = self._sweep.configs
         warnings = self.first.translation.warnings
-        self._for_gpus = [warning.render() for warning in warnings if warning.code == PRINTS_LESS]
+        self._for_gpus = [warning for warning in warnings if warning.code == PRINTS_LESS]
         for warning in warnings:
             if warning.code != PRINTS_LESS:
-                warn_once(warning.render())
+                warn_once(warning)
         self._key_positions = self._positions_of_key()
         self._tuner = Tuner(self._sweep, settings, self._common.constants, self._key_positions, self._bind)
         self._lock = Lock()

@@ -319,7 +319,9 @@ class TestReport2021:
     def test_2021_no_plot_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("pytriton.legacy.perf_report.find_spec", lambda name: None)
         mark = perf_report(Benchmark(["M"], [1], "how", [1], ["L"], "p", {}))(lambda M, how: M)
-        with pytest.warns(RuntimeWarning, match=r"no plot of p: .*pip install matplotlib pandas"):
+        with pytest.warns(
+            RuntimeWarning, match=r"no plot of p: .*\[TC563\]\nhelp: pip install matplotlib pandas"
+        ):
             mark.run(show_plots=True)
 
     def test_2021_triton_draws_what_was_measured(

@@ -97,7 +97,7 @@ def test_a_leaf_draws_one_warning(old: ModuleType) -> None:
             old.twice(leaf, x)
             old.twice(leaf[:], x)
     assert [str(one.message).split("\n")[0] for one in told if "[TC" in str(one.message)] == [
-        "twice: argument 1 'y' (float* y) is a leaf that requires a gradient, and the kernel writes it [TC524]"
+        "twice: argument 1 'y' (float *y) is a leaf that requires a gradient, and the kernel writes it [TC524]"
     ]
     assert leaf.tolist() == [2.0] * 24
     with pytest.raises(pytriton.LaunchError, match="TC524"):

@@ -138,7 +138,7 @@ class TestWhoRuns:
         for check in (None, False):
             p = torch.zeros(1).int()
             said = reports(pytriton.kernel(self.STORE, check=check), p, 3)
-            assert (p.item(), said) == (3, [interpreter._NOTICE] if check is None else [])
+            assert (p.item(), said) == (3, [f"{interpreter._NOTICE} [TC560]"] if check is None else [])
         assert native_kernel.runner() == "Triton's interpreter: PYTRITON_CC is none"
 
     def test_who_compiles(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ class TestWhoRuns:
             assert compiler.version == found
         monkeypatch.setenv("PATH", "")
         (said,) = reports(pytriton.kernel(self.STORE), torch.zeros(1).int(), 3)
-        assert said.endswith("no C compiler was found: install gcc or clang, or ziglang by pip")
+        assert said.endswith("no C compiler was found: install gcc or clang, or ziglang by pip [TC560]")
 
     @pytest.mark.parametrize("check", [None, False])
     def test_c_runs(

@@ -103,7 +103,9 @@ def test_report_of_sin_override(
     if drawn:
         module.main()
     else:
-        with pytest.warns(RuntimeWarning, match=r"no plot of sin-\w+: .* \(pip install matplotlib"):
+        with pytest.warns(
+            RuntimeWarning, match=r"no plot of sin-\w+: .*\[TC563\]\nhelp: pip install matplotlib"
+        ):
             module.main()
     lines = ["torch before", "pytriton", "torch after"]
     shown = capsys.readouterr().out

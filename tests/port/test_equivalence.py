@@ -9,6 +9,7 @@ import pytest
 import torch
 from triton.runtime.errors import InterpreterError
 
+from pytriton import PytritonWarning
 from pytriton.__main__ import main
 from pytriton.port.equivalence import Case, compare, ported
 
@@ -55,7 +56,9 @@ def test_programs_that_share_a_lock_but_not_what_it_guards(tmp_path: Path) -> No
 
 def test_a_lock_that_is_another_ones_counter(tmp_path: Path) -> None:
     """The second program would wait forever."""
-    with pytest.warns(UserWarning, match="accumulate: a lock stays closed with 2: one program is compared"):
+    with pytest.warns(
+        PytritonWarning, match="accumulate: a lock stays closed with 2: one program is compared"
+    ):
         compare(LOCKED, "accumulate", ported_text(tmp_path, LOCKED, "accumulate"), CASE, 2, GRID)
 
 
@@ -75,7 +78,7 @@ def test_every_launch_begins_with_the_same_memory(tmp_path: Path) -> None:
         found.append([one.clone() for one in arguments if isinstance(one, torch.Tensor)])
         launch(*arguments, **keywords)
 
-    with pytest.warns(UserWarning, match="one program is compared"):
+    with pytest.warns(PytritonWarning, match="one program is compared"):
         compare(LOCKED, "accumulate", looking, CASE, 2, GRID)
     assert len(found) == 2  # with all programs, and with one
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))

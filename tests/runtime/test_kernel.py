@@ -105,7 +105,20 @@ class TestAsking:
         kernel = pytriton.kernel(ADD)
         assert kernel.best_config is None
         assert kernel.timings == {}
-        assert repr(kernel) == "<pytriton.kernel <kernel>>"
+        assert repr(kernel) == "<pytriton.kernel <kernel>(...)>"
+
+    def test_repr(self) -> None:
+        """Name, parameters, sweep."""
+        kernel = pytriton.kernel(ADD, {"TILE": [16, 32]}, num_warps=4)
+        shown = "add(float *z, float *x __readonly, float *y __readonly, int n), TILE=[16, 32], num_warps=4"
+        assert repr(kernel) == f"<pytriton.kernel {shown}>"
+
+    def test_sources_have_one_form(self) -> None:
+        kernel = pytriton.kernel("__global__ void copy(float *z, float *x) { *z = *x; }")
+        translation, derived = kernel.translation(), pytriton.gradient(kernel)
+        assert kernel.source() == translation.source() == translation.text
+        assert derived.source() == derived.source
+        assert type(derived.source()) is str
 
 
 class TestCalls:

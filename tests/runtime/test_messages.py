@@ -50,13 +50,13 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: add()(z, x, y, N),
         "add: it takes 4 arguments, not 3 [TC501]\n"
         "note: without grid= the last argument is the grid: 100 was taken for it\n"
-        "help: call it as add(float* z, float* x, float* y, int n), with grid= or the grid as last argument",
+        "help: call it as add(float *z, float *x, float *y, int n), with grid= or the grid as last argument",
     ),
     "a tensor taken for the grid": (
         lambda: pytriton.kernel("void one(float* x) { *x = 1; }")(x),
         "one: it takes 1 argument, not 0 [TC501]\n"
         "note: without grid= the last argument is the grid: a Tensor was taken for it\n"
-        "help: call it as one(float* x), with grid= or the grid as last argument",
+        "help: call it as one(float *x), with grid= or the grid as last argument",
     ),
     "a tensor as keyword": (
         lambda: add()(z=z, x=x, y=y, n=N, grid=grid),
@@ -119,7 +119,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a sparse tensor": (
         lambda: add()(z.to_sparse(), x, y, N, grid=grid),
-        "add: argument 1 'z' (float* z) is a sparse_coo tensor [TC510]\n"
+        "add: argument 1 'z' (float *z) is a sparse_coo tensor [TC510]\n"
         "help: pass its .to_dense(), or its .values() and indices",
     ),
 }

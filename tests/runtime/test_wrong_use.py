@@ -78,7 +78,7 @@ def elsewhere() -> torch.Tensor:
 
 CALL = {"grid", "defines", "num_warps"}
 F = "f: argument"
-X = f"{F} 2 'x' (half* x __readonly __aligned(16))"
+X = f"{F} 2 'x' (half *x __readonly __aligned(16))"
 # What is wrong: the calls, each with the code and what its message must say.
 REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
     "too few arguments": [
@@ -88,12 +88,12 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
     "too many arguments": [(given(extra=1), "TC501", "f: it takes 10 arguments, not 11")],
     "a tensor of another width": [
         (given(x=torch.zeros(32)), "TC502", f"{X} is a tensor of float32, but half* points to float16"),
-        (given(z=torch.zeros(32).double()), "TC502", f"{F} 1 'z' (float* z) is a tensor of float64"),
-        (given(flags=torch.zeros(4, dtype=torch.int16)), "TC502", f"{F} 3 'flags' (char* flags)"),
+        (given(z=torch.zeros(32).double()), "TC502", f"{F} 1 'z' (float *z) is a tensor of float64"),
+        (given(flags=torch.zeros(4, dtype=torch.int16)), "TC502", f"{F} 3 'flags' (char *flags)"),
     ],
     "a tensor of another kind": [
         (given(x=torch.zeros(32).bfloat16()), "TC502", f"{X} is a tensor of bfloat16"),
-        (given(z=torch.zeros(32, dtype=torch.int32)), "TC502", f"{F} 1 'z' (float* z) is a tensor of int32"),
+        (given(z=torch.zeros(32, dtype=torch.int32)), "TC502", f"{F} 1 'z' (float *z) is a tensor of int32"),
         (given(flags=torch.zeros(4, dtype=torch.float8_e5m2)), "TC502", "float8_e5m2"),
     ],
     "tensors on different devices": [
@@ -108,12 +108,12 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(s=1j), "TC504", f"{F} 9 's' (float s) is 1j, which is not a number"),
     ],
     "not a tensor, address or None for a pointer": [
-        (given(z=0.0), "TC505", f"{F} 1 'z' (float* z) is 0.0, not a tensor, address or None"),
-        (given(z=True), "TC505", f"{F} 1 'z' (float* z) is True"),
-        (given(z=numpy.zeros(4)), "TC505", f"{F} 1 'z' (float* z) is a NumPy array of shape (4,)"),
-        (given(z=[torch.zeros(4)]), "TC505", f"{F} 1 'z' (float* z) is [tensor("),
-        (given(z=torch.zeros(4).untyped_storage()), "TC505", f"{F} 1 'z' (float* z) is"),
-        (given(z=-8), "TC505", f"{F} 1 'z' (float* z) is -8, which is not an address"),
+        (given(z=0.0), "TC505", f"{F} 1 'z' (float *z) is 0.0, not a tensor, address or None"),
+        (given(z=True), "TC505", f"{F} 1 'z' (float *z) is True"),
+        (given(z=numpy.zeros(4)), "TC505", f"{F} 1 'z' (float *z) is a NumPy array of shape (4,)"),
+        (given(z=[torch.zeros(4)]), "TC505", f"{F} 1 'z' (float *z) is [tensor("),
+        (given(z=torch.zeros(4).untyped_storage()), "TC505", f"{F} 1 'z' (float *z) is"),
+        (given(z=-8), "TC505", f"{F} 1 'z' (float *z) is -8, which is not an address"),
         (given(z=1 << 64), "TC505", "which is not an address"),
     ],
     "a number that C could not hold": [
@@ -190,14 +190,14 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(num_warps="4"), "TC517", "num_warps is '4'"),
     ],
     "a tensor without memory that a kernel can reach": [
-        (given(z=meta()), "TC510", f"{F} 1 'z' (float* z) is a tensor on meta"),
+        (given(z=meta()), "TC510", f"{F} 1 'z' (float *z) is a tensor on meta"),
         (given(z=torch.zeros(4, 4).to_sparse()), "TC510", "is a sparse_coo tensor"),
     ],
     "a tensor whose memory holds other numbers": [
         (
             given(z=torch._neg_view(torch.zeros(32))),
             "TC525",
-            f"{F} 1 'z' (float* z) is a tensor with torch's lazy neg",
+            f"{F} 1 'z' (float *z) is a tensor with torch's lazy neg",
         ),
         (
             given(x=torch.zeros(32, dtype=torch.complex32).conj().imag),
@@ -215,7 +215,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (
             given(z=torch.zeros(32, requires_grad=True)),
             "TC524",
-            f"{F} 1 'z' (float* z) is a leaf that requires a gr",
+            f"{F} 1 'z' (float *z) is a leaf that requires a gr",
         ),
         (given(z=torch.nn.Parameter(torch.zeros(32))), "TC524", "and the kernel writes it"),
         (

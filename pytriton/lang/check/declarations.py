@@ -273,12 +273,15 @@ _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")
 
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
-    """A parameter or variable as written, on one line: ``int lda __multipleof(8)``, ``__noalias float *X``."""
+    """A parameter or variable on one line, stars as ``pytriton format`` has them: ``__noalias float *X``."""
     span = specifiers.span.to(declarator.span)
     for attribute in specifiers.attributes:
         span = span.to(attribute.span)
     before = _LONG_FORM.search(span.source.text, max(0, span.start - 40), span.start)
     start = before.start() if before else span.start
-    text = " ".join(span.source.text[start : span.end].split())
+    head, *promises = " ".join(span.source.text[start : span.end].split()).partition("(")
+    text = re.sub(r" ?(\*[* ]*)(?=\w)", lambda stars: f" {stars[1].replace(' ', '')}", head) + "".join(
+        promises
+    )
     # The span of `__attribute__((...))` after the name ends with its last promise.
     return text + ")" * (text.count("(") - text.count(")"))

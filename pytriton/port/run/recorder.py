@@ -61,7 +61,7 @@ def observing() -> Iterator[list[dict[str, Any]]]:
         return launch(self, *given, **named)
 
     launches: list[dict[str, Any]] = []
-    Kernel.__init__, Kernel.__call__ = made, called  # type: ignore[method-assign]
+    Kernel.__init__, Kernel.__call__ = made, called  # type: ignore[method-assign, assignment]
     try:
         yield launches
     finally:

@@ -21,7 +21,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.cures import cure_of
 from pytriton.runtime.checks.memory import Outside, Violation
 from pytriton.runtime.compile.failures import Explained
-from pytriton.runtime.errors import headline, warn, warn_once
+from pytriton.runtime.errors import remark, warn, warn_once
 from pytriton.runtime.launch.extents import Extent, Memory
 from pytriton.source import Source, Span
 
@@ -38,7 +38,7 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
             errors.append(violation)
         else:
             found_there = _diagnostic(Outside(violation, memory, grid), "warning")
-            warn_once(found_there.render(), _place_of(violation), memory.checks.warned)
+            warn_once(found_there, _place_of(violation), memory.checks.warned)
     refuse(
         [_diagnostic(Outside(error, memory, grid), "error") for error in errors],
         "{} more accesses are out of bounds",
@@ -51,7 +51,7 @@ def refuse(errors: Sequence[Diagnostic], rest: str) -> None:
     if len(errors) > MAX_DIAGNOSTICS:
         shown.append(f"note: {rest.format(len(errors) - MAX_DIAGNOSTICS)}")
     if shown:
-        raise LaunchError("\n\n".join(shown))
+        raise LaunchError("\n\n".join(shown), tuple(errors))
 
 
 def findings(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> list[Diagnostic]:
@@ -147,7 +147,7 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
             other = next(iter(names - {noalias}))
             message = f"{memory.kernel}: '{noalias}' is __noalias, but shares memory with '{other}'"
             cure = "pass a copy, x.clone(), or drop __noalias from the source"
-            warn_once(headline(message, "TC552", cure), None, memory.checks.warned)
+            warn_once(remark(message, "TC552", cure), None, memory.checks.warned)
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
@@ -209,7 +209,7 @@ def tell_of_races(
         if double.differs:
             errors.append(_of_double(double, memory, grid))
         else:
-            warn(_of_double(double, memory, grid).render())
+            warn(_of_double(double, memory, grid))
     refuse(errors, "there are {} more races")
 
 
@@ -313,11 +313,9 @@ class Stuck(Explained):
             "fill locks with 0 before a launch, release them on every path (atomic_xchg(lock, 0)), and let no "
             "program wait for what a later one does"
         )
-        return LaunchError(
-            Diagnostic(
-                "error", "TC555", f"program {self.program} waits forever: {reads}", where, (note,), help_
-            ).render()
-        )
+        message = f"program {self.program} waits forever: {reads}"
+        finding = Diagnostic("error", "TC555", message, where, (note,), help_)
+        return LaunchError(finding.render(), (finding,))
 
 
 # A grid that was rounded down: the last block of an output has no program.
@@ -342,7 +340,7 @@ def tell_of_short_grid(sites: Sequence[Site], last: Mapping[int, int], memory: M
         site = sites[max(stores, key=last.__getitem__)]
         left = _left(site, max(last[number] for number in stores), extent, memory, math.prod(grid))
         if left:
-            shown = _of_short_grid(site, left, extent, memory, grid).render()
+            shown = _of_short_grid(site, left, extent, memory, grid)
             warn_once(shown, ("short", site.span.source.name, site.span.start), memory.checks.warned)
 
 

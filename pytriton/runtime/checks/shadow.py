@@ -262,7 +262,7 @@ def tell_of_written(
             "let one program store each element, or add with atomic_add; kernel.check_races finds all races"
         )
         found = Diagnostic("warning", "TC557", message, site.span, notes, help_)
-        warn_once(found.render(), ("conflict", site.span.source.name, site.span.start), memory.checks.warned)
+        warn_once(found, ("conflict", site.span.source.name, site.span.start), memory.checks.warned)
     for name in written.counts if memory.checks.outputs else ():
         store = _unfinished(name, written.counts[name], sites, last, memory)
         if store is not None:
@@ -274,7 +274,7 @@ def tell_of_written(
                 "look at the grid, the offsets and the mask; pass a view, as in y[:n], where that is meant"
             )
             found = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
-            warn_once(found.render(), ("left", name), memory.checks.warned)
+            warn_once(found, ("left", name), memory.checks.warned)
 
 
 def _unfinished(

@@ -22,7 +22,7 @@ from pytriton.runtime.compile.failures import Generated, complaint
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.compile.module_cache import directory
 from pytriton.runtime.compile.specialize import pin_ones, specialize
-from pytriton.runtime.errors import refusal, warn_once
+from pytriton.runtime.errors import LOG, refusal, remark, warn_once
 from pytriton.runtime.launch.arguments import ONE, PLAIN
 from pytriton.runtime.locks import compiling
 from pytriton.runtime.options.defines import Config
@@ -52,8 +52,11 @@ def move_cache(error: OSError) -> bool:
     if place == knobs.cache.dir:
         return False
     warn_once(
-        f"Triton cannot use its cache directory {knobs.cache.dir} ({error.strerror}); "
-        f"it uses {place}. Name another in TRITON_CACHE_DIR."
+        remark(
+            f"Triton cannot use its cache directory {knobs.cache.dir} ({error.strerror}); "
+            f"it uses {place}. Name another in TRITON_CACHE_DIR.",
+            "TC561",
+        )
     )
     knobs.cache.dir = place
     return True
@@ -89,6 +92,7 @@ def compile_kernel(
         # on attention to a single key.
         attempts.append(_Attempt(translation, config, looser))
     failures: list[Exception] = []
+    LOG.debug("%s: %s is compiled for %s", translation.kernel, config, target)
     for attempt in attempts:
         try:
             return attempt.compiled(target)

@@ -27,7 +27,7 @@ from typing import Final
 from platformdirs import user_cache_path
 
 from pytriton.errors import LaunchError
-from pytriton.runtime.errors import refusal, warn
+from pytriton.runtime.errors import refusal, remark, warn
 from pytriton.runtime.locks import Lock
 
 # One file, replaced as a whole: a reader sees the old content or the new, whenever the writer is killed.
@@ -222,8 +222,11 @@ def _stand_in_for(place: Path, error: OSError) -> Path:
         if place not in _stand_ins:
             _stand_ins[place] = _temporary()
             warn(
-                f"pytriton cannot write to its cache directory {place} ({error.strerror or error}); "
-                f"it uses {_stand_ins[place]}. Name another in {DIRECTORY_VARIABLE}."
+                remark(
+                    f"pytriton cannot write to its cache directory {place} ({error.strerror or error}); "
+                    f"it uses {_stand_ins[place]}. Name another in {DIRECTORY_VARIABLE}.",
+                    "TC561",
+                )
             )
         return _stand_ins[place]
 

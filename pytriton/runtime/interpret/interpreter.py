@@ -31,7 +31,7 @@ from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.progress import bar
 from pytriton.runtime.compile.load import LoadedModule
-from pytriton.runtime.errors import warn_once
+from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret import patches
 from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.waiting import waiting
@@ -161,9 +161,8 @@ class Interpreted:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
         ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, where the user asked for C;
         each is reported once."""
-        warn_once(
-            f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE, _NOTICE + why.partition("\n")[0]
-        )
+        message = f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE
+        warn_once(remark(message, "TC560"), _NOTICE + why.partition("\n")[0])
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)

@@ -18,13 +18,13 @@ import torch
 from pytriton.lang.tree.types import PointerType
 from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Parameter
-from pytriton.runtime.options.definition import Check
+from pytriton.runtime.options.annotations import Check
 
 
 class Checks:
     """How the launches of one kernel object are checked, for all its plans."""
 
-    def __init__(self, check: Check = None) -> None:
+    def __init__(self, check: Check | None = None) -> None:
         self.check = check
         self.warned: set[object] = set()  # the places in its text of which the user was warned
         self.outputs = True  # whether an output that is mostly not stored is worth a note

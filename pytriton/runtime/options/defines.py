@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, Unpack, cast, get_args
 
 import numpy
 import torch
@@ -22,10 +22,9 @@ import triton
 
 from pytriton.errors import LaunchError, closest
 from pytriton.lang.tokens import plain_number
-from pytriton.runtime.errors import headline, refusal
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.annotations import ConfigSettings, Define, Defines, Precision, Whole
 from pytriton.runtime.options.typos import misplaced
-
-Define = int | bool | float | str | torch.dtype
 
 DEFAULT_NUM_WARPS: Final = 4
 
@@ -123,7 +122,7 @@ class Options:
             near, names = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
             help_ = f"did you mean '{near}'?" if near else f"there are {names}"
-            raise UnknownDefineError(headline(message, "TC514", help_)) from None
+            raise refusal(message, "TC514", help_, UnknownDefineError) from None
 
     d = D = __getitem__
 
@@ -224,8 +223,12 @@ def present_words(shown: str) -> str:
     return re.sub(rf", {_OLD_SWIZZLE}=(\d+)(, descriptors=True)?\)\Z", r", swizzle=\1\2)", shown)
 
 
+Configured = Config | Mapping[str, Any] | tuple[Mapping[str, Any], int] | triton.Config
+"""What ``autotune_configs`` may list."""
+
+
 def config(
-    defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS, **more: Any
+    defines: Defines | None = None, num_warps: Whole = DEFAULT_NUM_WARPS, **more: Unpack[ConfigSettings]
 ) -> Config:
     """One config for ``autotune_configs``, as ``triton.config`` of 2021 made it.
 
@@ -250,7 +253,7 @@ def stages_of(value: object) -> int | None:
     raise refusal(f"num_stages is {value!r}", "TC517", "give an integer from 1 (usually 2 to 5)")
 
 
-PRECISIONS: Final = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+PRECISIONS: Final[tuple[Precision, ...]] = get_args(Precision)
 
 
 def precision_of(value: object) -> str:

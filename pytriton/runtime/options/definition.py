@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import torch
 
-from pytriton.errors import LaunchError, Report, not_a_text
+from pytriton.errors import Report, not_a_text
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
 from pytriton.runtime.errors import caller, refusal
+from pytriton.runtime.options.annotations import Check, Heuristic
 from pytriton.runtime.options.defines import Config, define_of, product
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -72,7 +73,7 @@ def read_source(given: object, name: str | None) -> Source:
         return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
         return Source(given, name or "<kernel>", origin)
-    raise LaunchError(not_a_text(given))
+    raise not_a_text(given)
 
 
 def _shown_caller() -> str:
@@ -84,9 +85,6 @@ def _shown_caller() -> str:
 #
 # Each function gets a dict of the arguments by parameter name and of the candidate's defines, and runs once a
 # candidate and call. Its value becomes a define like any other, so it may choose an arm of an ``#if``.
-
-
-Heuristic = Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -201,12 +199,10 @@ def device_of(given: Any) -> torch.device | None:
 
 CHECK_VARIABLE: Final = "PYTRITON_CHECK"
 
-Check = bool | Literal["strict"] | None
-
-_FROM_ENVIRONMENT: Final[dict[str, Check]] = {"": None, "0": False, "1": True, "strict": "strict"}
+_FROM_ENVIRONMENT: Final[dict[str, Check | None]] = {"": None, "0": False, "1": True, "strict": "strict"}
 
 
-def check_of(given: object) -> Check:
+def check_of(given: object) -> Check | None:
     """What a constructor was given; where that is None, the environment variable. Raises LaunchError."""
     if given is None:
         text = os.environ.get(CHECK_VARIABLE, "")
@@ -233,7 +229,7 @@ class PlanSettings:
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: autograd does not count launches as changes
-    check: Check = None  # whether launches are checked for accesses out of bounds
+    check: Check | None = None  # whether launches are checked for accesses out of bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ import operator
 import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, get_args
 
 import numpy
 import torch
 
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.annotations import Tune
 from pytriton.runtime.options.defines import fast_math_of, precision_of, stages_of, warps_of
 from pytriton.runtime.options.definition import check_of, device_of
 
@@ -150,7 +151,11 @@ def _program(name: str, value: object) -> tuple[int, ...]:
 
 
 def _tune(name: str, value: object) -> object:
-    return value if value in (None, "full") else _wrong(name, value, "give 'full', or leave it out", "TC517")
+    return (
+        value
+        if value in (None, *get_args(Tune))
+        else _wrong(name, value, "give 'full', or leave it out", "TC517")
+    )
 
 
 _SINGLE: Final = (str, Mapping, torch.Tensor, numpy.ndarray)

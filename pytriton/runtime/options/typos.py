@@ -9,31 +9,53 @@ name that the source mentions is a define.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter, signature
-from typing import Any, Final
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 from pytriton.errors import closest
 from pytriton.lang.preprocess.structure import conditions
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.annotations import LaunchCall
 
-# The signature of a call of a kernel, for ``inspect.signature``, ``help`` and editors.
-#
-# ``Kernel.__call__`` itself takes its keywords in one dictionary, which is faster than to name them.
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
-def called(
-    self: Any,
-    /,
-    *arguments: Any,
-    grid: Any = None,
-    defines: Mapping[str, Any] | None = None,
-    num_warps: Any = None,
-    num_stages: Any = None,
-    bench: Any = 0,
-    **more_defines: Any,
-) -> int | None:
-    """The signature of ``Kernel.__call__``."""
+def signed(declared: Callable[_P, _R]) -> Callable[[Callable[..., Any]], Callable[_P, _R]]:
+    """A decorator: type checkers, editors and ``inspect.signature`` see another signature of a function."""
+
+    def declare(function: Callable[..., Any]) -> Callable[_P, _R]:
+        setattr(function, "__signature__", signature(declared))  # noqa: B010 (functions have no such field)
+        return function
+
+    return declare
+
+
+def refusing_unknown(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A constructor that names the cure where it is given an option that it does not have."""
+    parameters = signature(function).parameters.items()
+    options = [name for name, parameter in parameters if parameter.kind is not Parameter.VAR_POSITIONAL]
+
+    @functools.wraps(function)
+    def constructor(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for name in kwargs:
+            if name not in options:
+                _refuse_unknown(f"pytriton.{function.__name__}", name, options)
+        return function(*args, **kwargs)
+
+    return constructor
+
+
+_REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of its call"}
+
+
+def _refuse_unknown(constructor: str, name: str, options: Collection[str]) -> NoReturn:
+    near = closest(name, options)
+    help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{name}': ...}}"
+    help_ = _REMOVED.get(name) or misplaced(name, ()) or help_
+    raise refusal(f"{constructor} has no option '{name}'", "TC515", help_)
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -42,7 +64,7 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(name for name, parameter in named if parameter.kind is Parameter.KEYWORD_ONLY)
 
 
-_CALL_OPTIONS: Final = options_of(called)
+_CALL_OPTIONS: Final = options_of(LaunchCall.__call__)
 _TRITON_OPTIONS: Final = (
     "num_ctas maxnreg pre_hook ir_override debug enable_fp_fusion launch_cooperative_grid launch_pdl "
     "matrix_instr_nonkdim waves_per_eu warmup"

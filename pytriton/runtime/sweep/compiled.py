@@ -25,7 +25,7 @@ from pytriton.runtime.checks.shadow import tell_of_written
 from pytriton.runtime.compile.compiler import compile_kernel, usable_cache
 from pytriton.runtime.compile.failures import Generated, does_not_fit
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.errors import warn_once
+from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.patches import Patches
@@ -221,7 +221,7 @@ class Checked:
 
     def _capture(self, launch: Prepared, memory: Memory) -> None:
         """A launch that becomes part of a graph: each replay fills the table anew."""
-        warn_once(_CAPTURED)
+        warn_once(remark(_CAPTURED, "TC559"))
         pinned = self._table(self._whole, launch, memory).pin_memory()
         table = torch.empty_like(pinned, device=f"cuda:{launch.device}")
         table.copy_(pinned, non_blocking=True)

@@ -15,7 +15,7 @@ from typing import Final, NoReturn, TypeVar
 from pytriton.errors import CompileError, PytritonError, TuneError
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.pipeline import Translation
-from pytriton.runtime.errors import headline
+from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
@@ -158,7 +158,7 @@ class Sweep:
         """Raise TuneError: nothing is left."""
         listed = "\n".join(f"  {config}: {why}" for config, why in self.reasons().items())
         message = f"no variant of the sweep is left\n{listed}"
-        raise TuneError(headline(message, "TC601", _cure(self.dropped.values())))
+        raise refusal(message, "TC601", _cure(self.dropped.values()), TuneError)
 
     def _first_legal(self) -> Candidate:
         for config in self.configs:

@@ -32,7 +32,7 @@ from pytriton import __version__
 from pytriton.compat.torch_names import default_store
 from pytriton.errors import TuneError
 from pytriton.runtime.compile.module_cache import append_line, load_bytes, read_bytes, store_bytes
-from pytriton.runtime.errors import headline, warn_once
+from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.definition import KernelText
 from pytriton.runtime.sweep.candidate import Candidate
@@ -284,13 +284,12 @@ def pinned(question: Question, points: Sequence[Config]) -> Config | None:
     for point in points:
         if repr(point) == shown:
             return point
-    raise TuneError(
-        headline(
-            f"{os.environ[REPLAY_VARIABLE]}:{number}: {question.kernel} is pinned to {shown}, "
-            "which is not a config of its sweep",
-            "TC602",
-            f"write one of {', '.join(map(repr, points))}, or delete the line",
-        )
+    raise refusal(
+        f"{os.environ[REPLAY_VARIABLE]}:{number}: {question.kernel} is pinned to {shown}, "
+        "which is not a config of its sweep",
+        "TC602",
+        f"write one of {', '.join(map(repr, points))}, or delete the line",
+        TuneError,
     )
 
 
@@ -303,7 +302,7 @@ def pin(question: Question, choice: Config) -> None:
     try:
         append_line(Path(name), line.encode(), lambda tail: _choice_of(tail) is not None)
     except OSError as error:
-        warn_once(f"pytriton cannot add to {REPLAY_VARIABLE}={name}: {error.strerror}")
+        warn_once(remark(f"pytriton cannot add to {REPLAY_VARIABLE}={name}: {error.strerror}", "TC561"))
 
 
 def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -313,7 +312,9 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
-        raise TuneError(headline(f"{REPLAY_VARIABLE}={path} cannot be read: {error}", "TC602")) from error
+        raise refusal(
+            f"{REPLAY_VARIABLE}={path} cannot be read: {error}", "TC602", None, TuneError
+        ) from error
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -321,12 +322,11 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if entry is None and number == len(lines):
             return  # it has no end: another process is writing it, or was killed
         if entry is None:
-            raise TuneError(
-                headline(
-                    f"{path}:{number}: this line pins no choice",
-                    "TC602",
-                    f"delete it; a run with {REPLAY_VARIABLE} adds lines of the right form",
-                )
+            raise refusal(
+                f"{path}:{number}: this line pins no choice",
+                "TC602",
+                f"delete it; a run with {REPLAY_VARIABLE} adds lines of the right form",
+                TuneError,
             )
         yield number, entry
 
@@ -366,7 +366,13 @@ def agreed(question: Question, points: Iterable[Config], choice: Config | None =
     if not several_ranks():
         return choice
     if os.environ.get("PYTRITON_TUNE_PATIENCE"):
-        warn_once("PYTRITON_TUNE_PATIENCE has no effect: no rank waits for measurements of another; unset it")
+        warn_once(
+            remark(
+                "PYTRITON_TUNE_PATIENCE has no effect: no rank waits for measurements of another",
+                "TC562",
+                "unset it",
+            )
+        )
     named = {repr(point): point for point in points}
     key = _key(question, named)
     try:
@@ -377,7 +383,7 @@ def agreed(question: Question, points: Iterable[Config], choice: Config | None =
         else:
             answer = store.get(key) if store.check([key]) else b""
     except (RuntimeError, ValueError) as error:  # the rank that keeps the store has ended
-        warn_once(f"pytriton cannot ask the other ranks what they chose: {error}")
+        warn_once(remark(f"pytriton cannot ask the other ranks what they chose: {error}", "TC605"))
         return choice
     return named.get(bytes(answer).decode(), choice)
 

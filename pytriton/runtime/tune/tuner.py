@@ -25,7 +25,7 @@ from typing import Any, Final
 from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.compile.compiler import usable_cache
-from pytriton.runtime.errors import warn_once
+from pytriton.runtime.errors import LOG, remark, warn_once
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.buffers import CPU, Constants
 from pytriton.runtime.launch.device import describes
@@ -117,6 +117,7 @@ class Tuner:
             if chosen is not None:
                 self.known[key] = chosen
                 self.best_config = chosen.config
+                LOG.info("%s: %s, for %s", chosen.translation.kernel, chosen.config, key)
             return chosen
 
     def bench(self, launch: Launch, arguments: Sequence[Any], repetitions: int) -> int:
@@ -129,7 +130,10 @@ class Tuner:
         first = self._sweep.first.translation
         if first.prints:
             warn_once(
-                f"{first.kernel} is not tuned, as it calls printf: the first config that compiles is used"
+                remark(
+                    f"{first.kernel} is not tuned, as it calls printf: the first config that compiles is used",
+                    "TC604",
+                )
             )
         return bool(first.prints)
 
@@ -264,7 +268,8 @@ class Tuner:
         elif config not in record.found:
             record.passing[config] = result
         if isinstance(result, str) and result.endswith(f"[{WRONG}]"):
-            warn_once(f"{translation.kernel}: {config} is dropped: it {result}")
+            reason = result.removesuffix(f" [{WRONG}]")
+            warn_once(remark(f"{translation.kernel}: {config} is dropped: it {reason}", WRONG))
 
     # What is known, and what is missing.
 

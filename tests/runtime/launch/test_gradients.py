@@ -252,7 +252,7 @@ class TestLeaves:
                 with pytest.raises(LaunchError) as info:
                     call(made, given, x)
                 assert str(info.value).split("\n") == [
-                    f"twice: argument 1 'y' (float* y) is {what} that requires a gradient, and the kernel "
+                    f"twice: argument 1 'y' (float *y) is {what} that requires a gradient, and the kernel "
                     "writes it [TC524]",
                     "help: call it under torch.no_grad(), or pass it as .detach()",
                 ]
@@ -325,7 +325,7 @@ class TestGradientsThatStop:
             call(kernel(), vector(device), vector(device, requires_grad=True))
         (message,) = [str(each.message) for each in told if "TC526" in str(each.message)]
         assert message.split("\n") == [
-            "twice: argument 2 'x' (float* x) requires a gradient, but gradients stop at the call of a kernel "
+            "twice: argument 2 'x' (float *x) requires a gradient, but gradients stop at the call of a kernel "
             "[TC526]",
             "help: make it an operator with pytriton.op, or call it under torch.no_grad()",
         ]
@@ -462,7 +462,7 @@ class TestStrides:
             call(kernel(), vector(device), torch.ones(2 * N, device=device)[::2])
         (message,) = [str(each.message) for each in told if "TC527" in str(each.message)]
         assert message.split("\n") == [
-            "twice: argument 2 'x' (float* x) has shape (24,) and strides (2,), of which the call passes none: "
+            "twice: argument 2 'x' (float *x) has shape (24,) and strides (2,), of which the call passes none: "
             "elements are addressed as they lie in memory [TC527]",
             "help: pass it as .contiguous(), or pass its strides",
         ]

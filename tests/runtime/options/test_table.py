@@ -14,8 +14,8 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.gradient.backward import Gradient
 from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.options.annotations import LaunchCall
 from pytriton.runtime.options.table import OPTION_TYPES
-from pytriton.runtime.options.typos import called
 
 TEXT = """__global__ void scale(float *y, float *x, float *bias, int n) {
   int r[16] = 0 ... 16;
@@ -155,7 +155,7 @@ def test_gradient_calls() -> None:
     "function",
     [
         pytriton.kernel,
-        called,
+        LaunchCall.__call__,
         Kernel.trace,
         Kernel.check_races,
         Kernel.source,

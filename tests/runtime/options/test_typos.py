@@ -26,7 +26,7 @@ def call(source: str = FILL, **given: Any) -> torch.Tensor:
 
 
 def test_the_table_is_the_signature_of_the_constructor() -> None:
-    assert set(OPTIONS) == signature(pytriton.kernel).parameters.keys() - {"src", "positional", "unknown"}
+    assert set(OPTIONS) == signature(pytriton.kernel).parameters.keys() - {"src", "positional"}
     assert {"check", "precision", "fast_math", "device", "tune_budget", "autotune_key"} <= set(OPTIONS)
 
 
