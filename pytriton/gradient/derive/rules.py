@@ -156,8 +156,8 @@ def _fitted(cotangent: Cotangent, shape: tuple[int, ...]) -> Cotangent:
     ones = [at for at, size in enumerate(shape) if size == 1 and cotangent.shape[lead + at] != 1]
     gone = [*range(lead), *(lead + axis for axis in ones)]
     summed = f.reduced(_full(cotangent), gone)
-    again = f.expanded(summed, [axis in ones for axis in range(len(shape))])
-    return Cotangent(again, shape)
+    repeated = f.expanded(summed, [axis in ones for axis in range(len(shape))])
+    return Cotangent(repeated, shape)
 
 
 def _without(
@@ -299,8 +299,8 @@ def _dot(expr: Dot, cotangent: Cotangent, at: Surroundings) -> None:
         coming = narrow if element(narrow) == element(beside) else flowing
         turned = f.permuted(beside, swapped)
         product = f.binary("@", coming, turned) if operand is expr.left else f.binary("@", turned, coming)
-        made = replace(product, type=with_element(adjoint_type(operand.type), shape_of(operand.type)))
-        back(operand, Cotangent(made, shape_of(operand.type)), at)
+        result = replace(product, type=with_element(adjoint_type(operand.type), shape_of(operand.type)))
+        back(operand, Cotangent(result, shape_of(operand.type)), at)
 
 
 def _one(
