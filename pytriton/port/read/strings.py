@@ -144,11 +144,11 @@ def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
 
 def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
     """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result is unknown."""
-    known = all(
+    constant = all(
         isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
         for argument in arguments
     )
-    if not known or not isinstance(text, str):
+    if not constant or not isinstance(text, str):
         raise NotKnown
     if name == "dedent":
         return _tracked(text, textwrap.dedent)

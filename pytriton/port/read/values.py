@@ -77,11 +77,11 @@ class Unknown:
 
 
 def text_of(node: ast.expr) -> str:
-    """An expression as Python text, noted at its node like its size."""
-    known: str | None = getattr(node, "text_", None)
-    if known is None:
-        known = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
-    return known
+    """An expression as Python text, cached at its node like its size."""
+    text: str | None = getattr(node, "text_", None)
+    if text is None:
+        text = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
+    return text
 
 
 TOO_LONG: Final = "a_long_expression"
@@ -93,12 +93,12 @@ def _is_large(node: ast.expr) -> bool:
 
 
 def _size(node: ast.AST) -> int:
-    """How many nodes an expression has, noted at each: expressions are built from others, never changed."""
-    known: int | None = getattr(node, "size_", None)
-    if known is None:
-        known = 1 + sum(map(_size, ast.iter_child_nodes(node)))
-        node.size_ = known  # type: ignore[attr-defined]
-    return known
+    """How many nodes an expression has, cached at each: expressions are never changed."""
+    size: int | None = getattr(node, "size_", None)
+    if size is None:
+        size = 1 + sum(map(_size, ast.iter_child_nodes(node)))
+        node.size_ = size  # type: ignore[attr-defined]
+    return size
 
 
 @dataclass(frozen=True)
