@@ -30,7 +30,9 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
     missing or doubled argument.
     """
 
-    def __init__(self, x_names: Sequence[str], x_vals: Sequence[Any], *given: Any, **options: Any) -> None:
+    def __init__(
+        self, x_names: Sequence[str], x_vals: Sequence[Any], *positional: Any, **options: Any
+    ) -> None:
         options.pop("color", None)
         options = {name: value for name, value in options.items() if value is not None}
         for old, new in _TODAY.items():
@@ -39,7 +41,7 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
             if old in options:
                 options[new] = options.pop(old)
         names = [x_names] if isinstance(x_names, str) else list(x_names)
-        super().__init__(names, list(x_vals), *given, **options)
+        super().__init__(names, list(x_vals), *positional, **options)
         if len(self.line_vals) != len(self.line_names):
             values, lines = len(self.line_vals), len(self.line_names)
             raise TypeError(f"{values} values of '{self.line_arg}' have {lines} names")
@@ -49,7 +51,7 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
     y_lines = property(lambda self: self.line_names)
 
     def arguments(self, x: Any) -> dict[str, Any]:
-        """The arguments that one entry of ``x_vals`` means."""
+        """The arguments for one entry of ``x_vals``."""
         if isinstance(x, (tuple, list)):
             if len(x) != len(self.x_names):
                 raise TypeError(f"{x!r} does not have a value for each of {', '.join(self.x_names)}")
