@@ -33,7 +33,7 @@ Programs = Sequence[range]  # on each axis of the grid
 def stored_once(
     forward: Forward, writes: Sequence[Write], values: Mapping[str, int], grid: Grid, device: torch.device
 ) -> bool:
-    """Whether it is shown that these store no element twice. ``device`` is that of the launch."""
+    """Whether these are proven to store no element twice. ``device`` is that of the launch."""
     items, places = forward.items, prod(grid) * max(prod(shape_of(write.pointer.type)) for write in writes)
     if any(write not in items for write in writes) or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many

@@ -122,7 +122,7 @@ def _aligned(table: Sequence[Sequence[Any]]) -> str:
 
 
 def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Measured]], show: bool, save_path: str) -> None:
-    """Triton's plot of what was measured: it calls a function for each point, in the same order."""
+    """Triton's plot of the measurements: it calls a function for each point, in the same order."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         message = f"no plot of {benchmark.plot_name}: Triton's plots need {' and '.join(_NEEDED)}"

@@ -63,7 +63,7 @@ _STORAGES: Final = frozenset({_Tensor.untyped_storage, _Tensor.storage})
 
 
 class Body:
-    """A function, and what the schema declares of its ``arguments``."""
+    """A function, and its declared ``arguments``."""
 
     def __init__(self, name: str, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""What the body of an operator does: its launches, and the tensors that it makes.
+"""The tape of an operator's body: its launches, and the tensors that it allocates.
 
 The body runs once without launching anything. Only listed operations of torch pass: allocations, views, copies
 between floating types, and queries of shapes and types. Anything else is refused, because it has no adjoint here:
@@ -6,7 +6,7 @@ between floating types, and queries of shapes and types. Anything else is refuse
     _Functions   sees every call of torch by Python, so also those that read data (``tolist``, ``data_ptr``)
     _Watch       sees every operation that these calls end in, with composite ones decomposed
 
-A launch that writes what an earlier one wrote or read is refused: the backward would read what it left there.
+A launch that writes what an earlier one wrote or read is refused: the backward would read overwritten values.
 
 A run is also described in text, by which a backward is compared with its forward, as a body may depend on random
 numbers and globals. ``calls`` are kernels, defines and numbers of launches; ``places`` are memory, shapes and
@@ -104,7 +104,7 @@ class RecordedLaunch:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """``adds``: to what is there."""
+    """``adds``: instead of overwriting."""
 
     result: torch.Tensor
     source: torch.Tensor

@@ -145,7 +145,7 @@ class PortedKernel:
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """The identifiers of the parameters through which memory is written: what a sweep restores."""
+        """The identifiers of the parameters through which memory is written; a sweep restores it."""
         return tuple(parameter.identifier for parameter in self.parameters if parameter.written)
 
     def bind(self, defines: Mapping[str, Any]) -> dict[str, object]:

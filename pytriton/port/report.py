@@ -243,7 +243,7 @@ def as_html(name: str, entries: Sequence[Entry], problems: Sequence[Note], root:
 
 
 def _of_file(place: str, root: Path) -> str:
-    """The address of a position: the file, beside the page."""
+    """The address of a position: the file, relative to the page."""
     match = _POSITION.match(place)
     file, line = (match[1], f"#L{match[2]}") if match else (place.partition(": ")[0], "")
     return quote((root / file).as_posix()) + line

@@ -118,7 +118,7 @@ class Accesses:
         return frozenset(range(len(self._grid))) - used
 
     def dense(self, touched: Touched, without: Collection[int] = ()) -> int | None:
-        """n, if just the elements 0 to n - 1 are touched; None where that is not known. ``without``: by one of the
+        """n, if just the elements 0 to n - 1 are touched; None if unknown. ``without``: by one of the
         programs along these axes.
         """
         ranges = self._ranges(touched, without)
@@ -133,7 +133,7 @@ class Accesses:
         return dense(touched.offset.terms, ranges, [bound for bound in bounds if bound is not None])
 
     def reach(self, touched: Touched) -> int | None:
-        """n, if only elements of 0 to n - 1 are touched; None where that is not known."""
+        """n, if only elements of 0 to n - 1 are touched; None if unknown."""
         ranges = self._ranges(touched)
         if ranges is None or touched.offset is None or touched.offset.low < 0:
             return None
@@ -146,17 +146,17 @@ class Accesses:
         return None if largest is None else touched.offset.low + largest + 1
 
     def at_most(self, loop: Loop) -> int | None:
-        """How often a loop runs at most; None where that is not known."""
+        """How often a loop runs at most; None if unknown."""
         return self._counts[loop]
 
     def count(self, loop: Loop) -> int | None:
-        """How often a loop runs, in every program; None where that is not known."""
+        """How often a loop runs, in every program; None if unknown."""
         tests = self._tests.get(loop, ())
         fixed = len(tests) == 1 and set(tests[0].terms) == {("iteration", loop)}
         return self._counts[loop] if fixed and loop in self._whole_tests else None
 
     def _ranges(self, touched: Touched, without: Collection[int] = ()) -> dict[Key, int] | None:
-        """How far each part of an offset runs; None where that is not known."""
+        """How far each part of an offset runs; None if unknown."""
         if touched.offset is None:
             return None
         ranges: dict[Key, int] = {}
@@ -201,7 +201,7 @@ class Accesses:
         return end is not None and last is not None and second.offset is not None and end <= second.offset.low
 
     def collide(self, write: Write, other: Write) -> bool:
-        """Whether one of two stores surely stores what the other one does."""
+        """Whether two stores surely store to the same elements."""
         first, second = self.writes[write].offset, self.writes[other].offset
         everywhere = write.mask is None or other.mask is None or same(write.mask, other.mask)
         return first is not None and first == second and everywhere and not self._in_arms(write, other)
@@ -212,9 +212,9 @@ class Accesses:
 
     def _shift(self, first: Touched, second: Touched) -> int | None:
         """The distance from the first access to the second. At 0 they meet in the same program, at the same place
-        only; at another one they never meet. None where that is not shown.
+        only; at another one they never meet. None if unproven.
 
-        It is shown under the bounds that both have, with iterations of different loops that run equally often in
+        It is proven under the bounds that both have, with iterations of different loops that run equally often in
         place of each other.
         """
         if first.offset is None or second.offset is None or first.shape != second.shape:
@@ -419,7 +419,7 @@ class Accesses:
     # ------------------------------------------------------------ masks
 
     def _bounds(self, expr: Expr, holds: bool = True) -> tuple[Affine, ...]:
-        """What is at most 0 where a condition holds, or does not, in the axes of the condition."""
+        """Expressions that are at most 0 where a condition holds, or does not, in its axes."""
         match expr:
             case Unary(operator="!", operand=operand):
                 return self._bounds(operand, not holds)

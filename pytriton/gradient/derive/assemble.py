@@ -1,4 +1,4 @@
-"""One pass of a backward -> the text of its kernel.
+"""One pass of a backward -> the source of its kernel.
 
 The pass is reversed, what is not read is dropped, a walk over the forward's programs is put around it, and it is
 printed. The text is a source like any other: it is read and checked where it is translated, and only there.
@@ -50,7 +50,7 @@ class Derived:
     of the parameter. ``count``: the parameter with the number of programs of the forward along the axis that is
     looped over, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter with
     the number of elements of a part of its gradient. ``stores``: the loads, by number, whose gradient
-    it is shown to store in every iteration, and not to add to memory.
+    it is proven to store in every iteration, and not to add to memory.
     """
 
     text: str
@@ -98,7 +98,7 @@ def derived_kernel(
 
 
 class _Kernel:
-    """One pass, on its way to a text. ``loops``: how many there are in the text."""
+    """One pass, while it is assembled. ``loops``: the number of loops in its source."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ def every_loop(items: list[Item]) -> list[Loop]:
 
 
 def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
-    """What is kept, and how large it is."""
+    """Comment on a saved value and its size."""
     rows = f"2 * {chosen[kept.capacity]}" if kept.segments else chosen[kept.capacity]
     shape = ", ".join(["programs", rows, *filter(None, [sizes(kept.shape)])])
     when = "at the start of each segment, then of each iteration of one segment"

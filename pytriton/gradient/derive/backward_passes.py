@@ -50,7 +50,7 @@ class BackwardPass:
 
 @record
 class _Launch:
-    """One point of a sweep: its kernel, and what it touches."""
+    """One config of a sweep: its kernel and its accesses."""
 
     forward: Forward
     accesses: Accesses
@@ -116,7 +116,7 @@ def planned(
             plain[at] = {**plain[at], **way}
     shared = [walk for walk in walks if walk[2] is None]
     first: Walk | tuple[None, tuple[()], None] = (None, (), None)
-    if shared and plain:  # computed beside what is stored
+    if shared and plain:  # computed in the first pass
         first = max(shared, key=lambda walk: len(walks[walk]))
         plain[0] = plain[0] | walks.pop(first)
     passes = [

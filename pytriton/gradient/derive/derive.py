@@ -47,7 +47,7 @@ Point = tuple[Forward, Accesses, Sequence[int]]
 @record
 class Backward:
     """The kernels in launch order. ``sums``: of inputs whose gradient comes in parts, the kernel that adds them up,
-    with its text. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by
+    with its source. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by
     atomics; ``zero``: inputs that no kernel has a gradient of.
     """
 
@@ -239,7 +239,7 @@ def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
 
 
 def _sum(forward: Forward, symbol: Symbol, taken: Mapping[str, str]) -> tuple[str, str]:
-    """The kernel that adds up the parts of a gradient: its name and its text."""
+    """The kernel that adds up the parts of a gradient: its name and its source."""
     exact = "double" if symbol.target == DOUBLE else "float"
     name = f"{forward.kernel.name}{SUFFIX}_sum"
     text = _SUM.replace("TO", forward.words.type_word(symbol)).replace("EXACT", exact)
@@ -310,7 +310,7 @@ def _flags(forward: Forward, source: Source) -> dict[str, str]:
 
 
 def _folded(flags: Sequence[tuple[str, str]], texts: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
-    """One text; the first flag outermost."""
+    """One source; the first flag outermost."""
     if not flags:
         return texts[()]
     yes, no = (

@@ -1,4 +1,4 @@
-"""A text and its defines -> a kernel that has a backward: its graph, its inputs and outputs.
+"""A source and its defines -> a kernel that has a backward: its graph, its inputs and outputs.
 
 What has no derivative here is refused: memory that is read and written, pointers that may lead to several
 parameters, outputs that are stored at several places.
@@ -79,7 +79,7 @@ def forward_of(
     inputs: Collection[str] | None = None,
     outputs: Collection[str] | None = None,
 ) -> Forward:
-    """Read a kernel and choose what is derived; raises a ``CompileError``."""
+    """Parse a kernel and choose its inputs and outputs; raises a ``CompileError``."""
     report = Report()
     front = read(source, defines, report, settings.include_dirs)
     kernel = check(front.tree, report, settings, front.numbers, front.macros)

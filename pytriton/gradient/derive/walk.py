@@ -7,7 +7,7 @@ before the loop, and its gradient is stored after it, as that of any variable fr
 Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis
 that is free now. That turns the backward of a product into two products. It takes a proof that the iterations only
 add to what the loop carries (``loops.only_adds``). The forward's loop is gone from the graph then; its sums, and
-what it leaves, have no value there, and ``assemble.py`` refuses a text that would read them.
+what it leaves, have no value there, and ``assemble.py`` refuses a kernel that would read them.
 """
 
 from __future__ import annotations

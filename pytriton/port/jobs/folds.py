@@ -163,7 +163,7 @@ class Folds:
         return sorted(self.translations.switches.intersection(self._leaves.closed))
 
     def _combine(self, fresh: Sequence[str]) -> list[Defines]:
-        """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
+        """Add the combinations of the variants' defines; with fewer fresh flags where that fails."""
         if len(self.members) > 1:
             return []
         limit = MAX_WIDENED - len(self.variants)

@@ -173,7 +173,7 @@ def _use(
 
 
 def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
-    """The types that an open one is not, after what was decided of it: ``x.dtype == torch.float16``."""
+    """The types that an open one is not, after decisions about it: ``x.dtype == torch.float16``."""
     excluded: set[str] = set()
     for name, word in WORDS.items():
         way = decisions.get(f"{value.text} == torch.{name}")

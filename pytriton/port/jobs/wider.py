@@ -84,7 +84,7 @@ def _product(
     accepts: Callable[[Defines], bool],
     limit: int,
 ) -> list[dict[str, Any]]:
-    """What the axes add to the sets, each place once; a set that is not accepted is varied, but not given."""
+    """The sets that the axes add, each place once; a set that is not accepted is varied, but not returned."""
     reached: dict[object, Defines] = {place_of(defines): defines for defines in sets}
     proposed: list[dict[str, Any]] = []
     for axis in axes:
@@ -141,7 +141,7 @@ def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str
     ``STRIDE_AM`` is in addresses of ``A``. This decides which define sets are tried, never what is proved.
     """
     statements = re.split(r"[;{}]", _HEADER.sub("", _DROPPED.sub(" ", text)))
-    values: dict[str, set[str]] = {}  # what a variable is computed from
+    values: dict[str, set[str]] = {}  # the operands of a variable
     for statement in statements:
         assigned = _ASSIGNED.match(statement)
         if assigned is not None and assigned[2] not in pointers and not _STORE.search(assigned[1]):

@@ -40,7 +40,7 @@ def source_name(function: str) -> str:
 
 
 def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str:
-    """The text. ``where``: what it was ported from; ``dots``: where the launcher is."""
+    """The source of the module. ``where``: the ported file; ``dots``: where the launcher is."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []

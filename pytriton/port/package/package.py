@@ -56,7 +56,7 @@ class SourceSite(NamedTuple):
 class Package:
     """The files of the ported package by their paths in it, None for one that leaves. Others stay as they are.
 
-    ``folder``: that of the kernels. ``problems``: what a person must do.
+    ``folder``: that of the kernels. ``problems``: manual work.
     """
 
     folder: str
@@ -83,7 +83,7 @@ class _Module:
 
 @dataclass
 class _Work:
-    """What is known while a package is ported."""
+    """The state of a port."""
 
     root: Path
     package: Package

@@ -215,7 +215,7 @@ def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
 
 
 def _replaced(tree: ast.Module) -> Iterator[str]:
-    """What the code replaces in strings."""
+    """The replacements of strings."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="replace"), args=[ast.Constant(value=str(old)), _]) if old:

@@ -385,9 +385,9 @@ class Evaluator:
         then: Callable[[], None],
         filtered: Filtered | None = None,
     ) -> bool:
-        """Run ``then`` for each iteration of a comprehension; False where these are not known.
+        """Run ``then`` for each iteration of a comprehension; False if these are unknown.
 
-        Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
+        Of a list whose filter is unknown, every element stays, and ``filtered`` remembers the filter.
         """
         first, *inner = generators
         items = items_of(self.value(first.iter, frame), MAX_ELEMENTS)
@@ -443,7 +443,7 @@ class Evaluator:
         return None
 
     def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
-        """What one of several targets gets; a starred one takes what the others leave."""
+        """The value of one of several targets; a starred one takes the rest."""
         stars = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
         if not stars or position < stars[0]:
             return self.entry(value, position)
@@ -560,7 +560,7 @@ def closed(node: ast.expr, frame: Frame) -> ast.expr:
 
 
 def hashed(key: Any) -> Any:
-    """A key for a dict: what is known as itself, the rest by its text."""
+    """A key for a dict: a known value itself, an unknown one as text."""
     if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
         key, (str, int, float, Dtype, type(None))
     ):

@@ -410,7 +410,7 @@ class Interpreter(Evaluator):
         return self._called(function, list(arguments), named, more, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
-        """What is called; a method of a known value is a pair of the value and the name."""
+        """The called function; a method of a known value is a pair of the value and the name."""
         if isinstance(node, ast.Attribute):
             base = self.value(node.value, frame)
             if isinstance(base, (str, list, dict, tuple, PurePath)):

@@ -54,7 +54,7 @@ def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
-    """The value of a call of a library function; raises one of ``FAILURES`` where it is not known."""
+    """The value of a call of a library function; raises one of ``FAILURES`` where it is unknown."""
     if name in ("triton.read", "open", "builtins.open"):
         return _read(arguments, named, root)
     model = _MODELS.get(name)
@@ -194,7 +194,7 @@ def _dict(mapping: Any = (), /, **named: Any) -> Any:
 
 
 def _next(value: Any, *default: Any) -> Any:
-    """The first item; of a list that a condition filters, which one is not known."""
+    """The first item; unknown for a filtered list."""
     if isinstance(value, Filtered):
         raise NotKnown
     return next(iter(_items(value)), *default)

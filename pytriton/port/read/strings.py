@@ -46,7 +46,9 @@ def _marked(text: str) -> str:
 
 
 def _tracked(text: str, operation: Callable[[str], Any]) -> Any:
-    """What an operation makes of a text. If that is a text, it knows its lines: exactly, unless marks disturb."""
+    """The result of an operation on a text. If it is a text, its lines are tracked: exactly, unless marks
+    disturb.
+    """
     exact = operation(str(text))
     if not isinstance(exact, str):
         return exact
@@ -66,7 +68,7 @@ def add(left: str, right: str) -> str:
 
 
 def spelled(value: Any, hole: Hole) -> str:
-    """What ``str(value)`` gives: exact for what is known, a hole for everything else."""
+    """``str(value)``: exact for known values, a hole for others."""
     if isinstance(value, str):
         return value
     if isinstance(value, PurePath):

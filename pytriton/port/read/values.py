@@ -15,13 +15,13 @@ from typing import Any, Final
 
 
 class NotKnown(Exception):
-    """What is asked of a value is unknown without running the code."""
+    """A property of a value is unknown without running the code."""
 
 
 # What an operation on known values may raise: its result is unknown then.
 FAILURES: Final = (NotKnown, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
-# A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
+# An unknown part of a text: an index between two private characters, see ``Interpreter.holes``.
 HOLE: Final = "\ue000{}\ue001"
 
 
@@ -60,7 +60,7 @@ class Filtered(list[Any]):
 class Unknown:
     """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
 
-    ``kind`` is what is known nevertheless: ``bool``, ``int`` or ``dtype``.
+    ``kind`` is its known type: ``bool``, ``int`` or ``dtype``.
     """
 
     node: ast.expr
@@ -159,7 +159,7 @@ class ConfigPoint:
 
 @dataclass(eq=False)
 class KernelObject:
-    """What a call of ``triton.kernel`` makes: the text and its options."""
+    """The result of a call of ``triton.kernel``: the source and its options."""
 
     source: Any
     line: int
@@ -173,7 +173,7 @@ class KernelObject:
 class LaunchSite:
     """A kernel object and one call of it (``line`` 0: it is made and no call was seen) in ``file``.
 
-    ``decisions``: what was assumed about conditions on the path, by their text.
+    ``decisions``: assumptions about conditions on the path, by their text.
     """
 
     kernel: KernelObject

@@ -1,4 +1,4 @@
-"""Texts that only a run shows: what a program launched, in place of what could not be read from its code.
+"""Kernel sources built at run time: the launches of a program, where reading its code is not enough.
 
 ``--run PROGRAM`` runs a program of the user's (``recorder``), and each text and its defines that it launched is
 noted. Code that was read to the end is not touched by that: a run shows some of what the code can do, reading
