@@ -1,8 +1,8 @@
 """``pytriton.gradient``: the derived backward of a kernel, and its launches.
 
-The text is derived by ``gradient/derive`` for the facts of a launch: which inputs are read once, so that their
+The source is derived by ``gradient/derive`` for the facts of a launch: which inputs are read once, so that their
 gradient is stored and not added up. They are computed from the numbers of each launch, for every config of a sweep
-(``derive/access.py``); a launch with other facts gets other passes. What cannot be right is refused: an output
+(``derive/access.py``); a launch with other facts gets other passes. These are refused: an output
 element that is stored twice, an input that shares memory with an output, a tensor that overlaps itself.
 """
 
@@ -117,7 +117,7 @@ class Gradient:
 
     @property
     def source(self) -> SourceText:
-        """``source()`` is the text of the backward, for launches that read what they can once."""
+        """``source()`` is the source of the backward, for launches that read each input once if they can."""
         if self._text is None:
             self._text = kept_text(self._forward, self._definition.text.source, *self._chosen)
         return SourceText(self._text)
@@ -126,11 +126,11 @@ class Gradient:
     def steps(self) -> tuple[BackwardStep, ...]:
         """The launches of the backward in order. The buffers ``d_<input>`` are zeroed before the first one."""
         steps = [
-            BackwardStep(self._kernel_of(each, None), each.parameters, partial(self._programs, each))
-            for each in self._usual.passes
+            BackwardStep(self._kernel_of(derived, None), derived.parameters, partial(self._programs, derived))
+            for derived in self._usual.passes
         ]
         for name, (kernel_name, text) in self._usual.sums.items():
-            (of,) = (each for each in self._usual.passes if name in each.sizes)
+            (of,) = (derived for derived in self._usual.passes if name in derived.sizes)
             total = f"d_{name}"
             while total in self.parameters:
                 total += "_"
@@ -140,7 +140,7 @@ class Gradient:
 
     @property
     def scratch(self) -> tuple[Scratch, ...]:
-        """The memory and the numbers that these launches need beside the forward's arguments and gradients."""
+        """The memory and the numbers that these launches need besides the forward's arguments and gradients."""
         types = {symbol.name: DTYPES[str(symbol.target)] for symbol in self._forward.inputs}
         return described(self._usual, types, self._point)
 
@@ -149,34 +149,38 @@ class Gradient:
         """Inputs that were not chosen and have no gradient, with the reason."""
         return self._forward.refused
 
-    def _programs(self, each: Derived, grid: Any, given: Mapping[str, Any], options: Options | None) -> Any:
-        point = self._point(given, grid, options)
-        return (0,) if point is None else point.programs(each.at, sharing(device_of(given)))
+    def _programs(
+        self, derived: Derived, grid: Any, arguments: Mapping[str, Any], options: Options | None
+    ) -> Any:
+        point = self._point(arguments, grid, options)
+        return (0,) if point is None else point.programs(derived.at, sharing(device_of(arguments)))
 
-    def _point(self, given: Mapping[str, Any], grid: Any, options: Options | None) -> Point | None:
-        """A launch of the forward; None where it launches nothing."""
+    def _point(self, arguments: Mapping[str, Any], grid: Any, options: Options | None) -> Point | None:
+        """A launch of the forward; None for an empty grid."""
         config = self.configs[0]
         if options is not None:
             config = self._config_of(options)
         if grid is None:
-            grid = tuple(given[f"grid_{axis}"] for axis in range(3))
+            grid = tuple(arguments[f"grid_{axis}"] for axis in range(3))
         sizes, forward = sizes_of(grid, self._options[config], self._kernel.name), self._forwards[config]
         return (
-            None if sizes is None else Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+            None
+            if sizes is None
+            else Point(forward, Accesses(forward.items, _integers(arguments), sizes), sizes)
         )
 
     def _config_of(self, options: Options) -> Config:
-        """The config of the sweep that a grid is asked for; raises LaunchError."""
+        """The config of the sweep with these options; raises LaunchError."""
         defines = getattr(options, "defines", options)
-        known = {config: dict(each.defines) for config, each in self._options.items()}
-        for config, swept in known.items():
+        available = {config: dict(settings.defines) for config, settings in self._options.items()}
+        for config, swept in available.items():
             if isinstance(defines, Mapping) and swept == dict(defines):
                 return config
         shown = dict(defines) if isinstance(defines, Mapping) else defines
         raise refusal(
             f"the backward of '{self._kernel.name}' has no config with defines {shown}",
             "TC755",
-            f"its configs have {', '.join(map(str, known.values()))}",
+            f"its configs have {', '.join(map(str, available.values()))}",
         )
 
     @entry
@@ -187,35 +191,41 @@ class Gradient:
 
         Raises LaunchError for launches that have no right answer (TC750 to TC754).
         """
-        flowing = option("d_outputs", d_outputs)
-        given = self._named(arguments)
-        made = self.in_memory(dict(given), grid, flowing, False)
-        return {name: spread(own(result.to(given[name].dtype)), given[name]) for name, result in made.items()}
+        cotangents = option("d_outputs", d_outputs)
+        named = self._named(arguments)
+        gradients = self.in_memory(dict(named), grid, cotangents, False)
+        return {
+            name: spread(own(result.to(named[name].dtype)), named[name]) for name, result in gradients.items()
+        }
 
     def in_memory(
-        self, given: Mapping[str, Any], grid: Any, flowing: Mapping[str, torch.Tensor], around: bool = True
+        self,
+        arguments: Mapping[str, Any],
+        grid: Any,
+        cotangents: Mapping[str, torch.Tensor],
+        around: bool = True,
     ) -> dict[str, torch.Tensor]:
         """The gradients where they were added up, which may be with the memory around a view, and in float; of an
         expanded tensor, for the elements that have memory of their own.
 
-        ``around``: what flows into a view comes with the memory around it.
+        ``around``: the cotangent of a view comes with the memory around it.
         """
-        for name in flowing.keys() - set(self.outputs):
+        for name in cotangents.keys() - set(self.outputs):
             raise refusal(
                 f"'{name}' is not an output of '{self._kernel.name}'",
                 "TC755",
                 f"its outputs are {', '.join(self.outputs)}",
             )
-        memory = {name: narrowed(given[name]) for name in self.inputs}
-        expanded = [name for name in self.inputs if memory[name].shape != given[name].shape]
-        given = {**given, **memory}
-        facts = self._checked(given, grid)
+        memory = {name: narrowed(arguments[name]) for name in self.inputs}
+        expanded = [name for name in self.inputs if memory[name].shape != arguments[name].shape]
+        arguments = {**arguments, **memory}
+        facts = self._checked(arguments, grid)
         if facts is not None:
-            self._check_order(facts.made, given)
+            self._check_order(facts.backward, arguments)
             for name in expanded:
-                self._check_inside(name, given[name], facts.reach.get(name))
+                self._check_inside(name, arguments[name], facts.reach.get(name))
         with inside(unseen()), torch.no_grad():
-            return self._launch(facts, given, flowing, around)
+            return self._launch(facts, arguments, cotangents, around)
 
     def _check_inside(self, name: str, memory: torch.Tensor, reach: int | None) -> None:
         """Raise LaunchError where a kernel may read an expanded tensor as if each element had memory of its own."""
@@ -230,54 +240,55 @@ class Gradient:
     def _launch(
         self,
         facts: Facts | None,
-        given: Mapping[str, Any],
-        flowing: Mapping[str, torch.Tensor],
+        arguments: Mapping[str, Any],
+        cotangents: Mapping[str, torch.Tensor],
         around: bool,
     ) -> dict[str, torch.Tensor]:
-        if facts is None or all(flowing.get(name) is None for name in self.outputs):
-            return {name: torch.zeros_like(given[name]) for name in self.inputs}
-        made = facts.made
-        values: dict[str, Any] = dict(given)
+        if facts is None or all(cotangents.get(name) is None for name in self.outputs):
+            return {name: torch.zeros_like(arguments[name]) for name in self.inputs}
+        values: dict[str, Any] = dict(arguments)
         results: dict[str, torch.Tensor] = {}
         for name in self.inputs:
-            dtype = torch.float32 if name in made.wide else given[name].dtype
-            results[name] = like(given[name], None, dtype, facts.reach.get(name), facts.dense.get(name))
-        flows: dict[str, torch.Tensor] = {}
-        for each in facts.launches:
-            for name, parameter in each.of.d_outputs.items():
-                if name not in flows:
-                    of = given[name]
-                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name), None, around)
-                values[parameter] = flows[name]
-            values |= {parameter: results[name] for name, parameter in each.of.d_inputs.items()}
-            self._launch_pass(each, facts, given, values, results)
+            dtype = torch.float32 if name in facts.backward.wide else arguments[name].dtype
+            results[name] = like(arguments[name], None, dtype, facts.reach.get(name), facts.dense.get(name))
+        d_outputs: dict[str, torch.Tensor] = {}
+        for launch in facts.launches:
+            for name, parameter in launch.of.d_outputs.items():
+                if name not in d_outputs:
+                    of = arguments[name]
+                    d_outputs[name] = like(
+                        of, cotangents.get(name), of.dtype, facts.reach.get(name), None, around
+                    )
+                values[parameter] = d_outputs[name]
+            values |= {parameter: results[name] for name, parameter in launch.of.d_inputs.items()}
+            self._launch_pass(launch, facts, arguments, values, results)
         return results
 
     def _launch_pass(
         self,
-        each: PassLaunch,
+        launch: PassLaunch,
         facts: Facts,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         values: dict[str, Any],
         results: Mapping[str, torch.Tensor],
     ) -> None:
-        values |= each.numbers
-        parts = {name: each.of.d_inputs[name] for name in each.of.sizes}
-        device = device_of(given)
+        values |= launch.numbers
+        parts = {name: launch.of.d_inputs[name] for name in launch.of.sizes}
+        device = device_of(arguments)
         for name, parameter in parts.items():
-            exact = torch.promote_types(given[name].dtype, torch.float32)
-            stored = each.same_parts and facts.dense.get(name) == given[name].numel()
+            exact = torch.promote_types(arguments[name].dtype, torch.float32)
+            stored = launch.same_parts and facts.dense.get(name) == arguments[name].numel()
             allocate = torch.empty if stored else torch.zeros
-            values[parameter] = allocate(each.shapes[parameter], dtype=exact, device=device)
-        for state in each.of.states:
-            shape, dtype = each.shapes[state.parameter], DTYPES[str(state.element)]
+            values[parameter] = allocate(launch.shapes[parameter], dtype=exact, device=device)
+        for state in launch.of.states:
+            shape, dtype = launch.shapes[state.parameter], DTYPES[str(state.element)]
             # Each program stores a state in its rerun of the forward before its backward loop, of as many
             # iterations, loads it.
             values[state.parameter] = torch.empty(shape, dtype=dtype, device=device)
-        each.kernel(*(values[name] for name in each.names), grid=each.grid)
+        launch.kernel(*(values[name] for name in launch.names), grid=launch.grid)
         for name, parameter in parts.items():
-            total = self._sum_kernel(*facts.made.sums[name])
-            total(values[parameter], results[name], *each.shapes[parameter], grid=_blocks(results[name]))
+            total = self._sum_kernel(*facts.backward.sums[name])
+            total(values[parameter], results[name], *launch.shapes[parameter], grid=_blocks(results[name]))
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -289,9 +300,9 @@ class Gradient:
                 "TC755",
                 f"they are {', '.join(self.parameters)}",
             )
-        given = dict(zip(self.parameters, arguments, strict=True))
+        named = dict(zip(self.parameters, arguments, strict=True))
         for symbol in self._forward.kernel.parameters:
-            value = given[symbol.name]
+            value = named[symbol.name]
             scalar = isinstance(symbol.type, ScalarType)
             if scalar and isinstance(value, torch.Tensor):
                 if value.requires_grad:
@@ -300,9 +311,9 @@ class Gradient:
                         "TC752",
                         "pass it by a pointer, or detach it",
                     )
-                given[symbol.name] = value.item()
+                named[symbol.name] = value.item()
         for symbol in (*self._forward.inputs, *self._forward.outputs):
-            name, value = symbol.name, given[symbol.name]
+            name, value = symbol.name, named[symbol.name]
             if not isinstance(value, torch.Tensor):
                 raise refusal(
                     f"'{name}' is {type(value).__name__}: only tensors have gradients",
@@ -316,32 +327,36 @@ class Gradient:
                     "TC755",
                     f"pass a tensor of {wanted}",
                 )
-        return given
+        return named
 
-    def _checked(self, given: Mapping[str, Any], grid: Any) -> Facts | None:
-        """What holds in this launch; None where it launches nothing; raises LaunchError."""
+    def _checked(self, arguments: Mapping[str, Any], grid: Any) -> Facts | None:
+        """The facts of this launch; None for an empty grid; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
-            if overlaps_itself(given[name]):
+            if overlaps_itself(arguments[name]):
                 raise refusal(
                     f"elements of '{name}' share memory: their gradients cannot be separated",
                     "TC753",
                     f"pass {name}.contiguous()",
                 )
-        whole = _integers(given)
-        sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
+        whole = _integers(arguments)
+        sizes = {
+            name: arguments[name].numel() if arguments[name].is_contiguous() else -1 for name in self.inputs
+        }
         grids = tuple(sizes_of(grid, options, self._kernel.name) for options in self._options.values())
         allowed = self._scratch_bytes
         if allowed is None:
-            allowed = max(LEAST_SCRATCH, sum(given[name].nbytes for name in (*self.inputs, *self.outputs)))
-        key = (tuple(whole.items()), grids, tuple(sizes.values()), device_of(given), allowed)
+            allowed = max(
+                LEAST_SCRATCH, sum(arguments[name].nbytes for name in (*self.inputs, *self.outputs))
+            )
+        key = (tuple(whole.items()), grids, tuple(sizes.values()), device_of(arguments), allowed)
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, sizes, device_of(given), allowed)
+            self._facts[key] = self._new_facts(whole, grids, sizes, device_of(arguments), allowed)
         facts = self._facts[key]
-        self._check_apart(given, {} if facts is None else facts.reach)
+        self._check_disjoint(arguments, {} if facts is None else facts.reach)
         return facts
 
-    def _check_apart(self, given: Mapping[str, Any], reach: Mapping[str, int]) -> None:
-        tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
+    def _check_disjoint(self, arguments: Mapping[str, Any], reach: Mapping[str, int]) -> None:
+        tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
         for name in self._written & tensors.keys():
             for other in tensors.keys() - {name}:
                 if share_memory(tensors[name], reach.get(name), tensors[other], reach.get(other)):
@@ -352,7 +367,7 @@ class Gradient:
                         "let the kernel write to a new tensor",
                     )
 
-    def _found(
+    def _new_facts(
         self,
         whole: Mapping[str, int],
         grids: Sequence[Sizes | None],
@@ -372,7 +387,7 @@ class Gradient:
         facts = self._facts_of(points, sizes, device)
         if facts.scratch > allowed:
             others = {config: point.kept_otherwise() for config, point in points.items()}
-            facts = min(facts, self._facts_of(others, sizes, device), key=lambda each: each.scratch)
+            facts = min(facts, self._facts_of(others, sizes, device), key=lambda facts: facts.scratch)
         if facts.scratch > allowed:
             raise refusal(
                 f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, even if not all "
@@ -389,38 +404,42 @@ class Gradient:
         every = list(points.values())
         reach = reach_of(every)
         inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
-        passes, made = backward([(p.forward, p.accesses, p.grid) for p in every], inside)
-        self._same(made)
+        passes, backwards = backward([(p.forward, p.accesses, p.grid) for p in every], inside)
+        self._same(backwards)
         launches = tuple(
-            self._planned([each.passes[at] for each in made], points, sizes, sharing(device))
-            for at in range(len(made[0].passes))
+            self._planned([derived.passes[at] for derived in backwards], points, sizes, sharing(device))
+            for at in range(len(backwards[0].passes))
         )
-        return Facts(passes, made[0], launches, dense_of(made[0].passes, every), reach)
+        return Facts(passes, backwards[0], launches, dense_of(backwards[0].passes, every), reach)
 
     def _planned(
-        self, made: Sequence[Derived], points: Mapping[Config, Point], sizes: Mapping[str, int], sharing: int
+        self,
+        kernels: Sequence[Derived],
+        points: Mapping[Config, Point],
+        sizes: Mapping[str, int],
+        sharing: int,
     ) -> PassLaunch:
-        each = made[0]
-        axis = each.at.axis
+        first = kernels[0]
+        axis = first.at.axis
         grids = {
-            self._varied(self._options[config]): point.programs(each.at, sharing)
+            self._varied(self._options[config]): point.programs(first.at, sharing)
             for config, point in points.items()
         }
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
-        swept = None if len(set(counts)) == 1 or each.count is None else counts
-        names = tuple(name for name in each.parameters if swept is None or name != each.count)
+        swept = None if len(set(counts)) == 1 or first.count is None else counts
+        names = tuple(name for name in first.parameters if swept is None or name != first.count)
         return PassLaunch(
-            *(each, self._kernel_of(each, swept), names, lambda opt: grids[self._varied(opt)]),
-            *needs(list(points.values()), made, sizes, sharing),
-            len({point.parts(each.at, sharing) for point in points.values()} if each.sizes else ()) < 2,
+            *(first, self._kernel_of(first, swept), names, lambda opt: grids[self._varied(opt)]),
+            *needs(list(points.values()), kernels, sizes, sharing),
+            len({point.parts(first.at, sharing) for point in points.values()} if first.sizes else ()) < 2,
         )
 
     def _varied(self, options: Options) -> tuple[Any, ...]:
-        """A point of the sweep by the defines that differ from point to point."""
+        """The values of the defines that differ between configs."""
         return tuple(options.defines.get(name) for name in self._swept)
 
-    def _same(self, made: Sequence[Backward]) -> None:
-        if len({each.text for each in made}) > 1:
+    def _same(self, backwards: Sequence[Backward]) -> None:
+        if len({derived.text for derived in backwards}) > 1:
             refuse(
                 "TC709",
                 "the configs of the sweep have different backwards",
@@ -428,12 +447,12 @@ class Gradient:
                 help="derive them one by one: gradient(..., defines={...})",
             )
 
-    def _check_order(self, made: Backward, given: Mapping[str, Any]) -> None:
-        """Raise LaunchError where sums in any order are not wanted."""
-        names = made.atomic
+    def _check_order(self, derived: Backward, arguments: Mapping[str, Any]) -> None:
+        """Raise LaunchError for atomics where deterministic algorithms are required."""
+        names = derived.atomic
         if not names or not torch.are_deterministic_algorithms_enabled():
             return
-        if all(given[name].device.type == "cpu" for name in names):
+        if all(arguments[name].device.type == "cpu" for name in names):
             return
         if not torch.is_deterministic_algorithms_warn_only_enabled():
             raise refusal(
@@ -452,13 +471,13 @@ class Gradient:
     def _compiled(self, derived: Derived, counts: list[int] | None) -> Kernel:
         definition = self._definition
         settings = definition.text.settings
-        given = [{}] * len(self.configs) if counts is None else [{str(derived.count): n} for n in counts]
+        counted = [{}] * len(self.configs) if counts is None else [{str(derived.count): n} for n in counts]
         points = [
-            Config({**each.defines, **count}, each.num_warps, each.num_stages)
-            for each, count in zip(self.configs, given, strict=True)
+            Config({**config.defines, **count}, config.num_warps, config.num_stages)
+            for config, count in zip(self.configs, counted, strict=True)
         ]
         single = len(points) == 1
-        made = kernel(
+        compiled = kernel(
             derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
             defines=dict(points[0].defines) if single else None,
@@ -472,8 +491,8 @@ class Gradient:
             fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
-        made._common.checks.outputs = False  # gradients are zeroed, states have slots to spare
-        return made
+        compiled._common.checks.outputs = False  # gradients are zeroed, states have unused slots
+        return compiled
 
     def _sum_kernel(self, name: str, text: str) -> Kernel:
         if text not in self._kernels:
@@ -490,13 +509,13 @@ def gradient(
     checkpoints: Truth | None = None,
     scratch_bytes: SupportsIndex | None = None,
 ) -> Gradient:
-    """The backward of a kernel, or of a source text: its text, its launches, and a call that makes them.
+    """The backward of a kernel, or of a source text: its source, its launches, and a call that makes them.
 
-    ``outputs`` default to the floating pointers that the text writes, ``inputs`` to those that it reads and does
-    not write. What loops carry and do not only add to is kept for each iteration; with ``checkpoints``, and in
+    ``outputs`` default to the floating pointers that the kernel writes, ``inputs`` to those that it reads and does
+    not write. Carried values other than sums are saved for each iteration; with ``checkpoints``, and in
     launches where that would be more than ``scratch_bytes``, for each segment of iterations. These default to
     256 MiB, or the bytes of inputs and outputs where that is more.
-    Raises CompileError (TC700 to TC709) for what has no derivative here.
+    Raises CompileError (TC700 to TC709) for kernels without a derivative here.
     """
     chosen = option("outputs", outputs), option("inputs", inputs), option("defines", defines)
     kept = {
@@ -507,11 +526,11 @@ def gradient(
 
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options | None], Any]:
-    return lambda grid, given, options: _blocks(given[name])
+    return lambda grid, arguments, options: _blocks(arguments[name])
 
 
-def _integers(given: Mapping[str, Any]) -> dict[str, int]:
-    return {name: int(value) for name, value in given.items() if isinstance(value, int | bool)}
+def _integers(arguments: Mapping[str, Any]) -> dict[str, int]:
+    return {name: int(value) for name, value in arguments.items() if isinstance(value, int | bool)}
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

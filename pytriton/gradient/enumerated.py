@@ -33,14 +33,14 @@ Programs = Sequence[range]  # on each axis of the grid
 def stored_once(
     forward: Forward, writes: Sequence[Write], values: Mapping[str, int], grid: Grid, device: torch.device
 ) -> bool:
-    """Whether it is shown that these store no element twice. ``device`` is that of the launch."""
+    """Whether these are proven to store no element twice. ``device`` is that of the launch."""
     items, places = forward.items, prod(grid) * max(prod(shape_of(write.pointer.type)) for write in writes)
     if any(write not in items for write in writes) or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
     definitions = {item.symbol: item.value for item in items if isinstance(item, Define) and item.value}
-    given = forward.kernel.parameters
-    numbers = {symbol: values[symbol.name] for symbol in given if symbol.name in values}
-    distances = {symbol: 0 for symbol in given if isinstance(symbol.type, PointerType)}
+    parameters = forward.kernel.parameters
+    numbers = {symbol: values[symbol.name] for symbol in parameters if symbol.name in values}
+    distances = {symbol: 0 for symbol in parameters if isinstance(symbol.type, PointerType)}
     with _outside_of_graphs(device):
         seen, count = _Seen(), 0
         for programs, write in itertools.product(_parts(grid, places), writes):

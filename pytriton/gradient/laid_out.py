@@ -37,10 +37,10 @@ def like(
         return view if values is None else view.copy_(values)
     if values is not None and values.dtype == dtype and values.stride() == tensor.stride():
         return values.detach().resolve_neg()
-    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
+    result = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
     if values is not None:
-        return made.copy_(values)
-    return made if stored == tensor.numel() and tensor.is_contiguous() else made.zero_()
+        return result.copy_(values)
+    return result if stored == tensor.numel() and tensor.is_contiguous() else result.zero_()
 
 
 def is_enough(tensor: torch.Tensor, reach: int | None) -> bool:
@@ -62,12 +62,12 @@ def narrowed(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def spread(gradient: torch.Tensor, expanded: torch.Tensor) -> torch.Tensor:
-    """A gradient of an expanded tensor, whose sum over what is expanded is this one: the first elements have it."""
+    """A gradient of an expanded tensor that sums to this one over the expanded axes: the first elements have it."""
     if gradient.shape == expanded.shape:
         return gradient
-    made = gradient.new_zeros(expanded.shape)
-    made[tuple(slice(size) for size in gradient.shape)] = gradient
-    return made
+    result = gradient.new_zeros(expanded.shape)
+    result[tuple(slice(size) for size in gradient.shape)] = gradient
+    return result
 
 
 def own(tensor: torch.Tensor) -> torch.Tensor:
@@ -115,15 +115,15 @@ def flat(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def placed(memory: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
-    """What lies in other memory where a tensor lies in its own."""
+    """The view of other memory with the layout of a tensor."""
     return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
 
 
-def apart(given: Sequence[Any]) -> list[Any]:
+def apart(arguments: Sequence[Any]) -> list[Any]:
     """The same arguments, with tensors none of which shares memory with itself or another one."""
     seen: set[int] = set()
     result = []
-    for value in given:
+    for value in arguments:
         if isinstance(value, torch.Tensor):
             value = value.detach()
             if overlaps_itself(value):

@@ -1,7 +1,7 @@
-"""The launches of a derived backward: what they touch and need, in numbers, and records that describe them.
+"""The launches of a derived backward: the memory and numbers that they need, and public records of them.
 
-A ``Point`` is one config of a sweep in one launch of the forward. ``Facts`` are what follows for the passes of the
-backward; ``BackwardStep`` and ``Scratch`` are public, for programs that make the launches themselves.
+A ``Point`` is one config of a sweep in one launch of the forward. ``Facts`` are its consequences for the passes
+of the backward; ``BackwardStep`` and ``Scratch`` are public, for programs that make the launches themselves.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Sizes = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a sweep, in one launch: what it touches, and the forward's grid."""
+    """A config of a sweep in one launch: its accesses, and the forward's grid."""
 
     forward: Forward
     accesses: Accesses
@@ -56,11 +56,11 @@ class Point:
         return x, y, z
 
     def kept_otherwise(self) -> Point:
-        """The same, with what loops carry kept for segments of iterations instead of for all, or the reverse."""
+        """The same, with carried values saved for segments of iterations instead of for all, or the reverse."""
         return replace(self, forward=replace(self.forward, checkpoints=not self.forward.checkpoints))
 
     def parts(self, at: BackwardPass, sharing: int) -> int:
-        """How many parts a sum comes in."""
+        """The number of parts of a sum."""
         sizes, count = self.programs(at, sharing), 1
         for axis in (at.axis, *at.others):
             assert axis is not None
@@ -69,15 +69,15 @@ class Point:
 
 
 def needs(
-    points: Sequence[Point], made: Sequence[Derived], sizes: Mapping[str, int], sharing: int
+    points: Sequence[Point], kernels: Sequence[Derived], sizes: Mapping[str, int], sharing: int
 ) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
-    """The numbers that a kernel takes and the shapes of its scratch, by parameter, enough for every point.
+    """The numbers that a kernel takes and the shapes of its scratch, by parameter, enough for every config.
 
-    ``made``: the kernel at each point; ``sizes``: elements of inputs. Raises LaunchError where a loop has no known
+    ``kernels``: one for each config; ``sizes``: elements of inputs. Raises LaunchError where a loop has no known
     end.
     """
-    each, numbers = made[0], dict[str, int]()
-    for point, derived in zip(points, made, strict=True):
+    first, numbers = kernels[0], dict[str, int]()
+    for point, derived in zip(points, kernels, strict=True):
         loops = every_loop(point.forward.items)
         for state in derived.states:
             count = point.accesses.at_most(loops[state.loop])
@@ -91,23 +91,23 @@ def needs(
                 count = max(math.isqrt(count - 1) + 1, 1) if count else 1
             numbers[state.capacity] = max(numbers.get(state.capacity, 0), count)
     shapes: dict[str, tuple[int, ...]] = {}
-    for point, derived in zip(points, made, strict=True):
+    for point, derived in zip(points, kernels, strict=True):
         for state in derived.states:
             rows = numbers[state.capacity] * (2 if state.segments else 1)
             shape = math.prod(point.grid), rows, state.count
             shapes[state.parameter] = max(shapes.get(state.parameter, (0,)), shape, key=math.prod)
-    if each.count is not None and each.at.axis is not None:
-        numbers[each.count] = points[0].grid[each.at.axis]
-    for name, size in each.sizes.items():
+    if first.count is not None and first.at.axis is not None:
+        numbers[first.count] = points[0].grid[first.at.axis]
+    for name, size in first.sizes.items():
         numbers[size] = sizes[name]
-        numbers[f"count_{name}"] = count = max(point.parts(each.at, sharing) for point in points)
-        shapes[each.d_inputs[name]] = count, sizes[name]
+        numbers[f"count_{name}"] = count = max(point.parts(first.at, sharing) for point in points)
+        shapes[first.d_inputs[name]] = count, sizes[name]
     return numbers, shapes
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:
     """How many elements of each tensor a launch may touch, from its first one on, where that is known."""
-    found: dict[str, list[int | None]] = {}
+    reaches: dict[str, list[int | None]] = {}
     for point in points:
         flow, accesses = point.forward.flow, point.accesses
         every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
@@ -115,9 +115,9 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
         for roots, touched in every:
             for symbol in roots:
                 name = "" if symbol is None else symbol.name
-                found.setdefault(name, []).append(accesses.reach(touched))
-    known = {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
-    return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
+                reaches.setdefault(name, []).append(accesses.reach(touched))
+    bounded = {name: [size for size in sizes if size is not None] for name, sizes in reaches.items()}
+    return {name: max(sizes) for name, sizes in bounded.items() if sizes and len(sizes) == len(reaches[name])}
 
 
 def check_stores(point: Point, values: Mapping[str, int], device: torch.device) -> None:
@@ -139,27 +139,27 @@ def check_stores(point: Point, values: Mapping[str, int], device: torch.device) 
 
 
 def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of a gradient are stored, where it is shown that these are all, from the first one on: the
-    text stores what a load reads, and the launch reads just these elements by it.
+    """How many elements of a gradient are stored, where these are proven to be all, from the first one on: the
+    kernel stores the gradient of a load, and the launch reads just these elements by it.
     """
-    found: dict[str, set[int | None]] = {}
-    for each in passes:
-        at = each.at
+    stored: dict[str, set[int | None]] = {}
+    for derived in passes:
+        at = derived.at
         without = () if at.axis is None else (at.axis, *at.others)
         ways = dict(at.ways)
-        for number in each.stores:
+        for number in derived.stores:
             for point in points:
                 load = point.forward.loads[number]
                 touched = point.accesses.loads[load]
                 count = point.accesses.dense(touched, without if ways[number] == "sum" else ())
-                found.setdefault(point.forward.input_of(load).name, set()).add(count)
-    counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
+                stored.setdefault(point.forward.input_of(load).name, set()).add(count)
+    counts = {name: next(iter(sizes)) for name, sizes in stored.items() if len(sizes) == 1}
     return {name: count for name, count in counts.items() if count is not None}
 
 
-def device_of(given: Mapping[str, Any]) -> torch.device:
-    """Of a launch: that of its tensors."""
-    return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
+def device_of(arguments: Mapping[str, Any]) -> torch.device:
+    """The device of the tensors of a launch."""
+    return next(value.device for value in arguments.values() if isinstance(value, torch.Tensor))
 
 
 @cache
@@ -183,15 +183,15 @@ class BackwardStep:
     sized: Callable[[Any, Mapping[str, Any], Options | None], Any]
 
     def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options | None = None) -> Any:
-        """The programs of this step, for the forward's grid and arguments, at a point of a sweep (the first)."""
+        """The programs of this step, for the forward's grid and arguments, for a config of a sweep (the first)."""
         return self.sized(forward_grid, arguments, options)
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory that a launch needs beside gradients, or a number. ``shape`` and ``value`` are functions of the
-    forward's arguments by name, its grid, and the point of a sweep (the first one). The grid may be among the
-    arguments, as ``grid_0`` to ``grid_2``. A number has the shape () and a ``value``.
+    """Memory that a launch needs in addition to gradients, or a number. ``shape`` and ``value`` are functions of
+    the forward's arguments by name, its grid, and the config of a sweep (the first one). The grid may be among
+    the arguments, as ``grid_0`` to ``grid_2``. A number has the shape () and a ``value``.
     """
 
     name: str
@@ -203,31 +203,34 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Facts:
-    """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
-    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
-    the first one on.
+    """Proven facts of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is
+    stored, how many elements that are, from the first one on; ``reach``: of tensors, how many elements the
+    kernel may touch, from the first one on.
     """
 
     passes: tuple[BackwardPass, ...]
-    made: Backward
+    backward: Backward
     launches: tuple[PassLaunch, ...]
     dense: Mapping[str, int]
     reach: Mapping[str, int]
 
     @property
     def scratch(self) -> int:
-        """The bytes that hold what loops carry, in the launch that has the most."""
+        """The bytes of saved loop values, in the launch that needs most."""
         sizes = (
-            sum(math.prod(each.shapes[state.parameter]) * state.element.bits // 8 for state in each.of.states)
-            for each in self.launches
+            sum(
+                math.prod(launch.shapes[state.parameter]) * state.element.bits // 8
+                for state in launch.of.states
+            )
+            for launch in self.launches
         )
         return max(sizes, default=0)
 
 
 @dataclass(frozen=True)
 class PassLaunch:
-    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``numbers`` and ``shapes`` of
-    its scratch, by parameter; ``same_parts``: whether each point of the sweep fills as much of it.
+    """The launch of one pass. ``names``: of its arguments; ``grid``: by config; ``numbers`` and ``shapes`` of
+    its scratch, by parameter; ``same_parts``: whether all configs fill as much of it.
     """
 
     of: Derived
@@ -240,37 +243,39 @@ class PassLaunch:
 
 
 def described(
-    made: Backward,
+    backward: Backward,
     types: Mapping[str, torch.dtype],
     point: Callable[[Mapping[str, Any], Any, Options | None], Point | None],
 ) -> tuple[Scratch, ...]:
-    """What the launches of a text need, each name once; ``types``: of inputs; ``point``: gives a launch."""
-    found: dict[str, Scratch] = {}
+    """The scratch of the launches of a backward, each name once; ``types``: of inputs; ``point``: describes a
+    launch.
+    """
+    records: dict[str, Scratch] = {}
 
-    def add(each: Derived, name: str, dtype: torch.dtype | None = None, zeroed: bool = False) -> None:
-        def needed(given: Mapping[str, Any], grid: Any = None, options: Options | None = None) -> Any:
-            launch = point(given, grid, options)
-            sizes = {name: given[name].numel() for name in types}
-            shapes = {parameter: given[name].shape for name, parameter in each.d_inputs.items()}
-            for more in needs([launch], [each], sizes, sharing(device_of(given))) if launch else ():
+    def add(derived: Derived, name: str, dtype: torch.dtype | None = None, zeroed: bool = False) -> None:
+        def needed(arguments: Mapping[str, Any], grid: Any = None, options: Options | None = None) -> Any:
+            launch = point(arguments, grid, options)
+            sizes = {name: arguments[name].numel() for name in types}
+            shapes = {parameter: arguments[name].shape for name, parameter in derived.d_inputs.items()}
+            for more in needs([launch], [derived], sizes, sharing(device_of(arguments))) if launch else ():
                 shapes |= more
             return shapes.get(name, 0 if dtype is None else (0,))
 
         if dtype is None:
-            found[name] = Scratch(name, torch.int32, lambda *_: (), False, needed)
+            records[name] = Scratch(name, torch.int32, lambda *_: (), False, needed)
         else:
-            found[name] = Scratch(name, dtype, needed, zeroed)
+            records[name] = Scratch(name, dtype, needed, zeroed)
 
-    for each in made.passes:
-        for name, parameter in each.d_inputs.items():
-            if name in each.sizes or name in made.wide:
-                add(each, parameter, torch.promote_types(types[name], torch.float32), True)
-        for state in each.states:
-            add(each, state.parameter, DTYPES[str(state.element)])
-            add(each, state.capacity)
-        for name, size in each.sizes.items():
-            add(each, size)
-            add(each, f"count_{name}")
-        if each.count is not None:
-            add(each, each.count)
-    return tuple(found.values())
+    for derived in backward.passes:
+        for name, parameter in derived.d_inputs.items():
+            if name in derived.sizes or name in backward.wide:
+                add(derived, parameter, torch.promote_types(types[name], torch.float32), True)
+        for state in derived.states:
+            add(derived, state.parameter, DTYPES[str(state.element)])
+            add(derived, state.capacity)
+        for name, size in derived.sizes.items():
+            add(derived, size)
+            add(derived, f"count_{name}")
+        if derived.count is not None:
+            add(derived, derived.count)
+    return tuple(records.values())

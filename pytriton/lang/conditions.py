@@ -402,6 +402,7 @@ def _bounds(
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
         return False
+    product: Product
     if isinstance(left, str) and isinstance(right, int):
         product, factor, number = (left,), 1, right
     else:

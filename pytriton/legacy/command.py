@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         for name in named:
             if name not in sys.modules:
                 near = closest(name, {module.partition(".")[0] for module in sys.modules})
-                said = f"nothing imported '{name}' (--legacy {name})"
+                reason = f"nothing imported '{name}' (--legacy {name})"
                 more = f"; did you mean '{near}'?" if near else ""
-                print(f"pytriton run: warning: {said}{more}", file=sys.stderr)
+                print(f"pytriton run: warning: {reason}{more}", file=sys.stderr)
     return 0

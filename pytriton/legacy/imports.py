@@ -101,17 +101,17 @@ def _check_name(name: object) -> None:
         raise ValueError(f"legacy_imports takes names of packages, such as 'torch_blocksparse', not {name!r}")
     if name.split(".")[0] in _REFUSED:
         raise ValueError(f"'{name}' needs the real triton: name the package that was written for the old one")
-    for known, module in list(sys.modules.items()):
-        if _is_within(known, name) and not _is_legacy(module):
+    for loaded, module in list(sys.modules.items()):
+        if _is_within(loaded, name) and not _is_legacy(module):
             raise ImportError(
-                f"'{known}' is imported already, with the real triton: "
+                f"'{loaded}' is imported already, with the real triton: "
                 f"call pytriton.legacy_imports('{name}') before the first import of '{name}'",
-                name=known,
+                name=loaded,
             )
 
 
 _lock: Final = threading.Lock()
-_active: Final[list[str]] = []  # a name stands here once for each call that named it
+_active: Final[list[str]] = []  # each name once per call
 
 
 class _Finder:
@@ -158,10 +158,10 @@ _finder: Final = _Finder()
 
 
 def _is_wanted(name: str) -> bool:
-    """Whether a module is to be legacy: its package was named, or was loaded as legacy before."""
+    """Whether a module is legacy: its package was named, or was loaded as legacy before."""
     parts = name.split(".")
     above = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    return any(known in _active or _is_legacy(sys.modules.get(known)) for known in above)
+    return any(ancestor in _active or _is_legacy(sys.modules.get(ancestor)) for ancestor in above)
 
 
 def _is_within(name: str, package: str) -> bool:

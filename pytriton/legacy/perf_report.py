@@ -31,7 +31,9 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
     missing or doubled argument.
     """
 
-    def __init__(self, x_names: Sequence[str], x_vals: Sequence[Any], *given: Any, **options: Any) -> None:
+    def __init__(
+        self, x_names: Sequence[str], x_vals: Sequence[Any], *positional: Any, **options: Any
+    ) -> None:
         options.pop("color", None)
         options = {name: value for name, value in options.items() if value is not None}
         for old, new in _TODAY.items():
@@ -40,7 +42,7 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
             if old in options:
                 options[new] = options.pop(old)
         names = [x_names] if isinstance(x_names, str) else list(x_names)
-        super().__init__(names, list(x_vals), *given, **options)
+        super().__init__(names, list(x_vals), *positional, **options)
         if len(self.line_vals) != len(self.line_names):
             values, lines = len(self.line_vals), len(self.line_names)
             raise TypeError(f"{values} values of '{self.line_arg}' have {lines} names")
@@ -50,7 +52,7 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
     y_lines = property(lambda self: self.line_names)
 
     def arguments(self, x: Any) -> dict[str, Any]:
-        """The arguments that one entry of ``x_vals`` means."""
+        """The arguments for one entry of ``x_vals``."""
         if isinstance(x, (tuple, list)):
             if len(x) != len(self.x_names):
                 raise TypeError(f"{x!r} does not have a value for each of {', '.join(self.x_names)}")
@@ -121,7 +123,7 @@ def _aligned(table: Sequence[Sequence[Any]]) -> str:
 
 
 def _plot(benchmark: Benchmark, rows: Sequence[Sequence[Measured]], show: bool, save_path: str) -> None:
-    """Triton's plot of what was measured: it calls a function for each point, in the same order."""
+    """Triton's plot of the measurements: it calls a function for each point, in the same order."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         message = f"no plot of {benchmark.plot_name}: Triton's plots need {' and '.join(_NEEDED)}"

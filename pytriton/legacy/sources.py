@@ -30,15 +30,15 @@ def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None 
 
 
 def of_kernels(source: Source, wanted: Sequence[str]) -> str:
-    """The text with all other kernels blanked out. Raises CompileError for a name that is not a kernel of it."""
+    """The source with all other kernels blanked out. Raises CompileError for a name that is not a kernel of it."""
     text = source.text
     lines = list(_directives_and_code(source))
     kernels = list(_functions(lines))
     names = {name for name, _, _ in kernels}
     for name in wanted:
         if name not in names:
-            known = ", ".join(sorted(names)) or "none"
-            Report().fatal("TC205", f"there is no kernel '{name}' in this source, only {known}", source)
+            listed = ", ".join(sorted(names)) or "none"
+            Report().fatal("TC205", f"there is no kernel '{name}' in this source, only {listed}", source)
     for name, start, end in reversed(kernels):
         if name not in wanted:
             text = text[:start] + _blanked(text, start, end, lines) + text[end:]
@@ -46,7 +46,7 @@ def of_kernels(source: Source, wanted: Sequence[str]) -> str:
 
 
 def kernels_of(text: str) -> list[str]:
-    """The names of the kernels in a text, in order."""
+    """The names of the kernels in a source, in order."""
     lines = list(_directives_and_code(Source(text)))
     return [name for name, _, _ in _functions(lines)]
 

@@ -32,15 +32,15 @@ class CellParser(argparse.ArgumentParser):
 
 
 def load(shell: Any) -> None:
-    """What ``%load_ext pytriton`` does: IPython's shell learns the magic."""
+    """Called by ``%load_ext pytriton``: register the magic in IPython's shell."""
     shell.register_magic_function(partial(tritonc, shell.user_ns), "cell", "tritonc")
 
 
 def tritonc(names: dict[str, Any], line: str, cell: str) -> Kernel | None:
-    """Make the kernel and put it among the notebook's names; None where the text has errors, which are shown."""
+    """Make the kernel and put it among the notebook's names; None where the source has errors, which are shown."""
     try:
         options = _parser().parse_args(shlex.split(line))
-        made = kernel(
+        compiled = kernel(
             cell,
             name=options.name,
             kernel=options.kernel,
@@ -51,8 +51,8 @@ def tritonc(names: dict[str, Any], line: str, cell: str) -> Kernel | None:
     except (Usage, PytritonError) as error:
         print(error, file=sys.stderr)
         return None
-    names[options.name] = made
-    return made
+    names[options.name] = compiled
+    return compiled
 
 
 def _numbers(text: str) -> list[int]:

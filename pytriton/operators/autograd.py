@@ -57,10 +57,10 @@ class function:
 
 
 def _bridge(cls: type[function]) -> Any:
-    """The torch.autograd.Function of a subclass, made once."""
-    known = cls.__dict__.get("_bridge")
-    if known is not None:
-        return known
+    """The torch.autograd.Function of a subclass, cached."""
+    existing = cls.__dict__.get("_bridge")
+    if existing is not None:
+        return existing
 
     def forward(ctx: Any, *args: Any) -> Any:
         _calls.contexts.append(ctx)

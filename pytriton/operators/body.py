@@ -63,7 +63,7 @@ _STORAGES: Final = frozenset({_Tensor.untyped_storage, _Tensor.storage})
 
 
 class Body:
-    """A function, and what the schema declares of its ``arguments``."""
+    """A function, and its declared ``arguments``."""
 
     def __init__(self, name: str, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.name = name
@@ -180,9 +180,9 @@ class Body:
         if outer is not None:
             outer.extend(frame)
         results = result if isinstance(result, (list, tuple)) else (result,)
-        for at, one in enumerate(results):
+        for at, output in enumerate(results):
             others = [tensor for _, tensor in tensors] + list(results[:at])
-            if isinstance(one, torch.Tensor) and any(shares_memory(one, other) for other in others):
+            if isinstance(output, torch.Tensor) and any(shares_memory(output, other) for other in others):
                 raise refusal(
                     f"{self.name}: a result shares memory with an argument or with another result",
                     "TC542",
@@ -207,10 +207,10 @@ class Body:
             )
 
 
-def _among(written: Frame, known: Sequence[Any]) -> bool:
-    """Whether each written object is one of the known ones."""
+def _among(written: Frame, allowed: Sequence[Any]) -> bool:
+    """Whether each written object is among the allowed ones."""
     for tensor in written:
-        for other in known:
+        for other in allowed:
             if tensor is other:
                 break
         else:
@@ -263,19 +263,19 @@ class _Recorded:
 
 
 class Recording(threading.local):
-    """Of one operator, in this thread: the forward that is recorded now, and the last one."""
+    """The forwards of one operator in this thread: the one being recorded, and the last one."""
 
     now: _Recorded | None = None
     last: _Recorded | None = None
 
     def of(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run a forward; what its body did is ``last``."""
-        outer, made = self.now, self.now or _Recorded()
-        self.now = made
+        """Run a forward; its record is ``last``."""
+        outer, recorded = self.now, self.now or _Recorded()
+        self.now = recorded
         try:
             return forward(*args, **kwargs)
         finally:
-            self.now, self.last = outer, made
+            self.now, self.last = outer, recorded
 
 
 class Recorder:
@@ -326,14 +326,14 @@ class Writes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.written = written
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = kwargs or {}
+        keywords = kwargs or {}
         schema = schema_of(func)
         if schema.is_mutable and func.overloadpacket is not torch.ops.aten.set_:  # which writes no memory
             for at, argument in enumerate(schema.arguments):
                 if argument.is_write:
-                    value = args[at] if at < len(args) else given.get(argument.name)
+                    value = args[at] if at < len(args) else keywords.get(argument.name)
                     self.written += value if isinstance(value, (list, tuple)) else [value]
-        return func(*args, **given)
+        return func(*args, **keywords)
 
 
 class NoAddresses(TorchFunctionMode):

@@ -126,13 +126,15 @@ class AutogradFormula:
 
         return autograd
 
-    def _forward_below(self, ctx: Any, *given: Any) -> Any:
-        *args, (keys, kwargs) = given
+    def _forward_below(self, ctx: Any, *arguments: Any) -> Any:
+        *args, (keys, kwargs) = arguments
         # A level of torch.func below this one has a graph of its own, which needs its gradients.
         with torch_names.below_autograd(), torch.set_grad_enabled(torch_names.transforms_active()):
-            given = (keys & torch_names.AFTER_AUTOGRAD, *args)
+            arguments = (keys & torch_names.AFTER_AUTOGRAD, *args)
             run = self.overload.redispatch
-            result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
+            result = (
+                run(*arguments, **kwargs) if self.record is None else self.record(run, *arguments, **kwargs)
+            )
         self._refuse_inference(result)
         setup = self._setup_context_fn
         if setup is not None:
@@ -143,19 +145,19 @@ class AutogradFormula:
 
     def _backward_of_dispatched(self, ctx: Any, *grads: Any) -> Any:
         needs = ctx.needs_input_grad
-        given = needs[:-1]  # the dispatcher leaves out arguments at the end that have their defaults
-        ctx.needs_input_grad = (*given, *[False] * (self._count - len(given)))
+        present = needs[:-1]  # the dispatcher leaves out arguments at the end that have their defaults
+        ctx.needs_input_grad = (*present, *[False] * (self._count - len(present)))
         try:
             gradients = self._backward(ctx, *grads)
         finally:
             ctx.needs_input_grad = needs
         if not isinstance(gradients, tuple):
             return gradients, None
-        return *(gradients[: len(given)] if len(gradients) == self._count else gradients), None
+        return *(gradients[: len(present)] if len(gradients) == self._count else gradients), None
 
     def _refuse_inference(self, result: Any) -> None:
-        """A result of inference mode has no place in a graph."""
-        if any(isinstance(each, torch.Tensor) and each.is_inference() for each in _listed(result)):
+        """Refuse results of inference mode, which no graph can contain."""
+        if any(isinstance(value, torch.Tensor) and value.is_inference() for value in _listed(result)):
             raise refusal(
                 f"{torch_names.schema_of(self.overload).name}: its result is a tensor of inference mode, which "
                 "has no gradient",
@@ -164,7 +166,9 @@ class AutogradFormula:
             )
 
     def _refuse_written(self, args: Any) -> None:
-        """Autograd would keep the gradient of the values before; that of other arguments ends here (TC526)."""
+        """Refuse written arguments with gradients: autograd would use their old values. Others stop here
+        (TC526).
+        """
         for at in self._written:
             if at < len(args) and torch_names.any_requires_grad(args[at]):
                 schema = torch_names.schema_of(self.overload)
@@ -174,7 +178,7 @@ class AutogradFormula:
                 )
         if self._written and self._backward_fn is None:
             named = zip(torch_names.schema_of(self.overload).arguments, args, strict=False)
-            wanting = next(each.name for each, value in named if torch_names.any_requires_grad(value))
+            wanting = next(argument.name for argument, value in named if torch_names.any_requires_grad(value))
             message = (
                 f"{torch_names.schema_of(self.overload).name}: argument '{wanting}' requires a gradient, but "
                 "gradients stop at an operator that writes its arguments"
@@ -183,7 +187,7 @@ class AutogradFormula:
             warn_once(remark(message, "TC526", cure), (self, "TC526"))
 
     def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
-        """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
+        """Refuse forward mode: it has no formula, and a tangent of zero would be wrong."""
         for argument in (*args, *kwargs.values()):
             for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
                 if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
@@ -208,9 +212,9 @@ def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any
 
 
 class DerivedFormula:
-    """Of one operator. Its backward is defined in a library of its own, under a name that is never used again:
-    graphs hold it, also after the operator has been defined again. ``recording``: of its body; None where the
-    operator is itself a derived backward.
+    """The derived formula of one operator. Its backward is defined in a library of its own, under a name that is
+    never reused: graphs hold it, also after the operator has been redefined. ``recording``: of its body; None
+    where the operator is itself a derived backward.
     """
 
     def __init__(
@@ -224,25 +228,27 @@ class DerivedFormula:
         self.name, self.function, self.recording = name, function, recording
         self.scratch_bytes = scratch_bytes
         self.count = len(schema.arguments)
-        self.positions = [at for at, each in enumerate(schema.arguments) if "Tensor" in str(each.type)]
-        types = [str(each.type) for each in (*schema.arguments, *schema.returns)]
+        self.positions = [
+            at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)
+        ]
+        types = [str(argument.type) for argument in (*schema.arguments, *schema.returns)]
         lists = any("List" in type_ and "Tensor" in type_ for type_ in types)
-        if lists or any(each.kwarg_only for each in schema.arguments):
+        if lists or any(argument.kwarg_only for argument in schema.arguments):
             raise refusal(
                 f"{name}: no gradient is derived for lists of tensors, or with arguments by keyword only",
                 "TC540",
                 "give the formula with register_autograd",
             )
-        arguments = [f"{_schema_type(each)} a{at}" for at, each in enumerate(schema.arguments)]
-        flowing = [f"Tensor? f{at}" for at in range(len(schema.returns))]
-        made = ["Tensor"] * len(self.positions)
-        results = "Tensor" if len(made) == 1 else f"({', '.join(made)})"
+        arguments = [f"{_schema_type(argument)} a{at}" for at, argument in enumerate(schema.arguments)]
+        cotangents = [f"Tensor? f{at}" for at in range(len(schema.returns))]
+        gradients = ["Tensor"] * len(self.positions)
+        results = "Tensor" if len(gradients) == 1 else f"({', '.join(gradients)})"
         space, _, short = schema.name.partition("::")
         own = _unused_name(space, f"{short}_derived_backward")
         self._lib = lib = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
-        given = ", ".join((*arguments, *flowing, "bool[] needed", "str recorded"))
-        lib.define(f"{own}({given}) -> {results}", tags=tags)
+        signature = ", ".join((*arguments, *cotangents, "bool[] needed", "str recorded"))
+        lib.define(f"{own}({signature}) -> {results}", tags=tags)
         lib.impl(own, self._run, "CompositeExplicitAutograd")
         _library.register_fake(f"{space}::{own}", self._shapes, lib=lib)
         self.overload = getattr(getattr(torch.ops, space), own).default
@@ -251,8 +257,8 @@ class DerivedFormula:
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
         else:
-            again = DerivedFormula(name, self._run, torch_names.schema_of(self.overload), scratch_bytes)
-            self._gradient.formula(again.backward, again.setup_context)
+            second = DerivedFormula(name, self._run, torch_names.schema_of(self.overload), scratch_bytes)
+            self._gradient.formula(second.backward, second.setup_context)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         """All tensors are saved, so that a later change of one raises."""
@@ -260,33 +266,35 @@ class DerivedFormula:
         ctx.rest = [None if at in self.positions else value for at, value in enumerate(inputs)]
         ctx.recorded = self.recording and self.recording.last
 
-    def backward(self, ctx: Any, *flowing: Any) -> Any:
-        """The gradients of all arguments; None where none is needed, or there is none."""
+    def backward(self, ctx: Any, *cotangents: Any) -> Any:
+        """The gradients of all arguments; None where none is needed or exists."""
         recorded = ctx.recorded.text(self.name) if ctx.recorded else ""
         arguments = list(ctx.rest)
         for at, tensor in zip(self.positions, ctx.saved_tensors, strict=True):
             arguments[at] = tensor
         needed = [bool(ctx.needs_input_grad[at]) for at in self.positions]
-        made = self.overload(*arguments, *flowing, needed, recorded)
+        results = self.overload(*arguments, *cotangents, needed, recorded)
         gradients: list[Any] = [None] * len(arguments)
-        for at, wanted, each in zip(self.positions, needed, _listed(made), strict=True):
-            gradients[at] = each if wanted else None
+        for at, wanted, gradient in zip(self.positions, needed, _listed(results), strict=True):
+            gradients[at] = gradient if wanted else None
         return tuple(gradients)
 
-    def _third(self, ctx: Any, *flowing: Any) -> NoReturn:
+    def _third(self, ctx: Any, *cotangents: Any) -> NoReturn:
         raise refusal(f"{self.name}: a third derivative is not derived", "TC758")
 
-    def _shapes(self, *given: Any) -> Any:
-        made = [
-            torch.empty_like(given[at]) if wanted else _nothing(given)
-            for at, wanted in zip(self.positions, given[-2], strict=True)
+    def _shapes(self, *arguments: Any) -> Any:
+        shapes = [
+            torch.empty_like(arguments[at]) if wanted else _nothing(arguments)
+            for at, wanted in zip(self.positions, arguments[-2], strict=True)
         ]
-        return tuple(made) if len(made) > 1 else made[0]
+        return tuple(shapes) if len(shapes) > 1 else shapes[0]
 
-    def _run(self, *given: Any) -> Any:
-        *arguments, needed, recorded = given
+    def _run(self, *passed: Any) -> Any:
+        *arguments, needed, recorded = passed
         try:
-            made = iter(self._derived(arguments[: self.count], arguments[self.count :], needed, recorded))
+            gradients = iter(
+                self._derived(arguments[: self.count], arguments[self.count :], needed, recorded)
+            )
         except ChangedError:
             raise
         except PytritonError as error:
@@ -298,28 +306,28 @@ class DerivedFormula:
                 "TC758",
                 "give both formulas with register_autograd",
             ) from None
-        results = tuple(next(made) if wanted else _nothing(given) for wanted in needed)
+        results = tuple(next(gradients) if wanted else _nothing(passed) for wanted in needed)
         return results if len(results) > 1 else results[0]
 
     def _derived(
-        self, arguments: Sequence[Any], flowing: Sequence[Any], needed: Sequence[bool], recorded: str
+        self, arguments: Sequence[Any], cotangents: Sequence[Any], needed: Sequence[bool], recorded: str
     ) -> list[torch.Tensor]:
-        """The gradients that are needed."""
+        """The required gradients."""
         own = apart(arguments)
         wanted = [at for at, asked in zip(self.positions, needed, strict=True) if asked]
         tensors = [own[at] for at in wanted]
         how = self.recording is None, recorded, self.scratch_bytes
-        made = _walked_back(self.name, self.function, own, flowing, tensors, *how)
-        return [_laid_out(each, arguments[at]) for each, at in zip(made, wanted, strict=True)]
+        gradients = _walked_back(self.name, self.function, own, cotangents, tensors, *how)
+        return [_laid_out(gradient, arguments[at]) for gradient, at in zip(gradients, wanted, strict=True)]
 
 
-def _listed(made: Any) -> Sequence[Any]:
-    return made if isinstance(made, tuple | list) else (made,)
+def _listed(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, tuple | list) else (result,)
 
 
-def _nothing(given: Sequence[Any]) -> torch.Tensor:
-    """In place of a gradient that is not needed."""
-    return next(each for each in given if isinstance(each, torch.Tensor)).new_empty(0)
+def _nothing(arguments: Sequence[Any]) -> torch.Tensor:
+    """The placeholder of a gradient that is not needed."""
+    return next(argument for argument in arguments if isinstance(argument, torch.Tensor)).new_empty(0)
 
 
 def _unused_name(space: str, name: str) -> str:
@@ -337,16 +345,16 @@ def _schema_type(argument: Any) -> str:
     return text
 
 
-def _laid_out(made: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+def _laid_out(gradient: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
     like = torch.empty_like(tensor)
-    return made if made.stride() == like.stride() else like.copy_(made)
+    return gradient if gradient.stride() == like.stride() else like.copy_(gradient)
 
 
 # ---------------------------------------------------------------- walking back
 
 
 class _Flow:
-    """What flows into memory: pieces, each with the tensor that it is the gradient of."""
+    """Cotangents of memory: pieces, each with its tensor."""
 
     def __init__(self) -> None:
         self._pieces: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
@@ -354,11 +362,11 @@ class _Flow:
     def __contains__(self, tensor: torch.Tensor) -> bool:
         return key_of(tensor) in self._pieces
 
-    def add(self, tensor: torch.Tensor, flowing: torch.Tensor) -> None:
-        self._pieces.setdefault(key_of(tensor), []).append((tensor, flowing.to(tensor.dtype)))
+    def add(self, tensor: torch.Tensor, cotangent: torch.Tensor) -> None:
+        self._pieces.setdefault(key_of(tensor), []).append((tensor, cotangent.to(tensor.dtype)))
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
-        """What flows into a tensor, all pieces added up."""
+        """The cotangent of a tensor, all pieces added up."""
         pieces = self._pieces.get(key_of(tensor), [])
         if not pieces:
             return torch.zeros_like(tensor)
@@ -367,11 +375,11 @@ class _Flow:
         return placed(self._memory(tensor), tensor)
 
     def in_memory(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The same, with what flows into the memory around a view around it."""
+        """The same, with the cotangents of the memory around a view."""
         return self.of(tensor) if tensor.numel() == elements(tensor) else placed(self._memory(tensor), tensor)
 
     def beside(self, tensor: torch.Tensor) -> bool:
-        """Whether anything but zero flows into the memory around a tensor."""
+        """Whether the cotangent of the memory around a tensor is not zero."""
         pieces = self._pieces.get(key_of(tensor), [])
         if tensor.numel() == elements(tensor) or all(_same_place(of, tensor) for of, _ in pieces):
             return False
@@ -384,12 +392,12 @@ class _Flow:
         count = elements(tensor)
         exact = torch.promote_types(tensor.dtype, torch.float32)
         memory = torch.zeros(count, dtype=exact, device=tensor.device)
-        for of, flowing in self._pieces[key_of(tensor)]:
+        for of, cotangent in self._pieces[key_of(tensor)]:
             if overlaps_itself(of):
                 places = placed(torch.arange(count, device=tensor.device), of).reshape(-1)
-                memory.index_add_(0, places, flowing.reshape(-1).to(exact))
+                memory.index_add_(0, places, cotangent.reshape(-1).to(exact))
             else:
-                placed(memory, of).add_(flowing)
+                placed(memory, of).add_(cotangent)
         return memory.to(tensor.dtype)
 
 
@@ -402,7 +410,7 @@ def _walked_back(
     name: str,
     function: Callable[..., Any],
     arguments: Sequence[Any],
-    flowing: Sequence[torch.Tensor | None],
+    cotangents: Sequence[torch.Tensor | None],
     wanted: Sequence[torch.Tensor],
     twice: bool,
     recorded: str,
@@ -423,7 +431,7 @@ def _walked_back(
         if any(key_of(tensor) in reached and tensor.dtype in _FLOATING for tensor in reads):
             reached |= {key_of(tensor) for tensor in writes if tensor.dtype in _FLOATING}
     flow = _Flow()
-    for tensor, grad in zip(_listed(result), flowing, strict=True):
+    for tensor, grad in zip(_listed(result), cotangents, strict=True):
         if grad is not None and key_of(tensor) in reached:
             flow.add(tensor, grad)
     for entry in reversed(entries):
@@ -453,17 +461,17 @@ def _launch_back(entry: RecordedLaunch, flow: _Flow, reached: set[int], scratch_
     if not outputs or not inputs:
         return
     derived = _gradient_of(entry.kernel, entry, outputs, inputs, scratch_bytes)
-    given = derived._named(entry.call.arguments)
+    named = derived._named(entry.call.arguments)
     for name in inputs:
-        if overlaps_itself(given[name]):  # all elements from its first one on, each of them once
-            rest = elements(given[name]) - given[name].storage_offset()
-            given[name] = given[name].as_strided((rest,), (1,), given[name].storage_offset())
-    flowing = {name: flow.in_memory(entry.writes[name]) for name in outputs}
-    for name, made in derived.in_memory(given, entry.call.grid, flowing).items():
-        if elements(made) > made.numel():
-            flow.add(flat(given[name]), flat(made))
+        if overlaps_itself(named[name]):  # all elements from its first one on, each of them once
+            rest = elements(named[name]) - named[name].storage_offset()
+            named[name] = named[name].as_strided((rest,), (1,), named[name].storage_offset())
+    cotangents = {name: flow.in_memory(entry.writes[name]) for name in outputs}
+    for name, gradient in derived.in_memory(named, entry.call.grid, cotangents).items():
+        if elements(gradient) > gradient.numel():
+            flow.add(flat(named[name]), flat(gradient))
         else:
-            flow.add(given[name], made)
+            flow.add(named[name], gradient)
 
 
 def _gradient_of(

@@ -100,23 +100,23 @@ class Shortcut:
         prefix = "_"
         while any(name.startswith(prefix) for name in names):
             prefix += "_"
-        known = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
-        known |= {f"on_{device}": kernel for device, kernel in self._kernels.items()}
-        known |= {f"default_{argument.name}": argument.default_value for argument in self._arguments}
-        known = {prefix + name: value for name, value in known.items()}
+        closure = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
+        closure |= {f"on_{device}": kernel for device, kernel in self._kernels.items()}
+        closure |= {f"default_{argument.name}": argument.default_value for argument in self._arguments}
+        closure = {prefix + name: value for name, value in closure.items()}
         text = "\n".join(self._lines(prefix))
         # Closures are read faster than globals; and tracebacks show the lines.
-        module = f"def make({', '.join(known)}):\n{text}\n    return {torch_names.name_of(overload)}\n"
+        module = f"def make({', '.join(closure)}):\n{text}\n    return {torch_names.name_of(overload)}\n"
         file = f"<pytriton.op {torch_names.schema_of(overload).name}>"
         linecache.cache[file] = (len(module), None, module.splitlines(keepends=True), file)
         namespace: dict[str, Any] = {"__name__": __name__}
         exec(compile(module, file, "exec"), namespace)
-        caller: Callable[..., Any] = namespace["make"](**known)
+        caller: Callable[..., Any] = namespace["make"](**closure)
         caller.__qualname__ = caller.__name__
         return caller
 
     def _lines(self, p: str) -> list[str]:
-        """The text of the function, with ``p`` before all names that are not the user's."""
+        """The source of the function, with ``p`` before all names that are not the user's."""
         tensors = [
             argument.name for argument in self._arguments if str(argument.real_type).endswith("Tensor")
         ]
@@ -124,7 +124,7 @@ class Shortcut:
             argument.name for argument in self._arguments if str(argument.real_type) == "Optional[Tensor]"
         ]
         tensors += optional
-        given = ", ".join(argument.name for argument in self._arguments)
+        arguments = ", ".join(argument.name for argument in self._arguments)
 
         def some(test: str) -> str:
             """Whether a test is true of some tensor that is there; ``$`` is the tensor."""
@@ -152,25 +152,25 @@ class Shortcut:
         ]
         lines = [f"def {torch_names.name_of(self._overload)}({p}self, /, {self._parameters(p)}):"]
         for doubt in filter(None, doubts):
-            lines += [f"    if {doubt}:", f"        return {p}overload({given})"]
+            lines += [f"    if {doubt}:", f"        return {p}overload({arguments})"]
         lines += [
             f"    if {every('is_cuda')}:",
             f"        {p}kernel = {p}on_cuda",
             f"    elif {every('is_cpu')}:",
             f"        {p}kernel = {p}on_cpu",
             "    else:",
-            f"        return {p}overload({given})",
+            f"        return {p}overload({arguments})",
             f"    if {p}grad() and ({some('$.requires_grad')}):",
             f"        if {some(f'{p}wrapped($)')}:",
-            f"            return {p}overload({given})",
-            f"        return {p}gradient({given})",
+            f"            return {p}overload({arguments})",
+            f"        return {p}gradient({arguments})",
         ]
         for name in tensors:
             # Autograd keeps versions of tensors, but not of those of inference mode.
             if name in self._written:
                 test = f"{name} is not None and " if name in optional else ""
                 lines += [f"    if {test}not {name}.is_inference():", f"        {p}increment({name})"]
-        lines.append(f"    return {p}kernel({given})")
+        lines.append(f"    return {p}kernel({arguments})")
         return [f"    {line}" for line in lines]
 
     def _parameters(self, p: str) -> str:

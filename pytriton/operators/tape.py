@@ -1,4 +1,4 @@
-"""What the body of an operator does: its launches, and the tensors that it makes.
+"""The tape of an operator's body: its launches, and the tensors that it allocates.
 
 The body runs once without launching anything. Only listed operations of torch pass: allocations, views, copies
 between floating types, and queries of shapes and types. Anything else is refused, because it has no adjoint here:
@@ -6,7 +6,7 @@ between floating types, and queries of shapes and types. Anything else is refuse
     _Functions   sees every call of torch by Python, so also those that read data (``tolist``, ``data_ptr``)
     _Watch       sees every operation that these calls end in, with composite ones decomposed
 
-A launch that writes what an earlier one wrote or read is refused: the backward would read what it left there.
+A launch that writes what an earlier one wrote or read is refused: the backward would read overwritten values.
 
 A run is also described in text, by which a backward is compared with its forward, as a body may depend on random
 numbers and globals. ``calls`` are kernels, defines and numbers of launches; ``places`` are memory, shapes and
@@ -104,7 +104,7 @@ class RecordedLaunch:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """``adds``: to what is there."""
+    """``adds``: instead of overwriting."""
 
     result: torch.Tensor
     source: torch.Tensor
@@ -151,7 +151,7 @@ class Tape(Shapes):
 
     def check_threads(self, elsewhere: Elsewhere) -> None:
         """Raise LaunchError (TC756) if another thread has written memory of the body by a launch."""
-        tensors = [each for each in elsewhere.written if isinstance(each, torch.Tensor)]
+        tensors = [value for value in elsewhere.written if isinstance(value, torch.Tensor)]
         if any(key_of(tensor) in self._memory for tensor in tensors if not is_traced((tensor,))):
             raise in_thread(self.name)
 
@@ -163,29 +163,29 @@ class Tape(Shapes):
         raise self.refused
 
     def note(self, kernel: Any, call: RequestedLaunch) -> None:
-        """Keep a launch, with what it reads and writes."""
+        """Record a launch, with the tensors that it reads and writes."""
         translation = kernel.translation(call.defines)
-        given: dict[str, torch.Tensor] = {}
+        tensors: dict[str, torch.Tensor] = {}
         with without_functions():
             if translation.buffers:
                 self.refuse(f"launches '{kernel.name}', which reads constant buffers")
             for parameter, value in zip(translation.parameters, call.arguments, strict=False):
                 pointer, tensor = isinstance(parameter.type, PointerType), isinstance(value, torch.Tensor)
                 if (tensor and not pointer) or (pointer and not tensor and value is not None):
-                    found, wanted = (
+                    actual, wanted = (
                         ("a tensor", "a Python number") if tensor else ("an address", "the tensor")
                     )
-                    self.refuse(f"passes {found} for '{parameter.declaration}'", f"pass {wanted}")
+                    self.refuse(f"passes {actual} for '{parameter.declaration}'", f"pass {wanted}")
                 if tensor and value.dim() + value.numel() > 0:
-                    given[parameter.name] = value
+                    tensors[parameter.name] = value
             call, sizes = _frozen(kernel, call)
             self.places += [
-                *(f"{name}: {self.place(value)}" for name, value in given.items()),
+                *(f"{name}: {self.place(value)}" for name, value in tensors.items()),
                 f"grid {sizes}",
             ]
         self.calls += calls_of(kernel, call)
-        reads = {name: given[name] for name in translation.reads if name in given}
-        writes = {name: given[name] for name in translation.writes if name in given}
+        reads = {name: tensors[name] for name in translation.reads if name in tensors}
+        writes = {name: tensors[name] for name in translation.writes if name in tensors}
         self.entries.append(RecordedLaunch(kernel, call, reads, writes))
 
 
@@ -202,7 +202,7 @@ def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any
         return call, None  # refused when it is derived
     configs = definition.configs(defines_of(call.defines), call.num_warps, call.num_stages)
     points = [Options(config) for config in configs]
-    sizes = {point_of(each): sizes_of(grid, each, kernel.name) or (0,) for each in points}
+    sizes = {point_of(options): sizes_of(grid, options, kernel.name) or (0,) for options in points}
     frozen = (lambda options: sizes.get(point_of(options)) or grid(options)) if callable(grid) else grid
     return call._replace(grid=frozen), list(sizes.values())
 
@@ -210,17 +210,20 @@ def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any
 def calls_of(kernel: Any, call: RequestedLaunch) -> list[str]:
     """A launch without its tensors."""
     definition = kernel._definition
-    given = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}
+    values = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}
     names = [parameter.name for parameter in kernel.translation(call.defines).parameters]
-    given |= {"num_stages": call.num_stages, **dict(zip(names, call.arguments, strict=False))}
+    values |= {"num_stages": call.num_stages, **dict(zip(names, call.arguments, strict=False))}
     digest = hashlib.sha256(repr(definition).encode()).hexdigest()
-    return [f"kernel '{kernel.name}' {digest}", *(f"{name}={_shown(given[name])}" for name in sorted(given))]
+    return [
+        f"kernel '{kernel.name}' {digest}",
+        *(f"{name}={_shown(values[name])}" for name in sorted(values)),
+    ]
 
 
 def _shown(value: Any) -> str:
-    """``?`` for what is not a constant."""
+    """A constant as text; ``?`` for other values."""
     if isinstance(value, tuple | list):
-        parts = [_shown(each) for each in value]
+        parts = [_shown(item) for item in value]
         return "?" if "?" in parts else f"[{', '.join(parts)}]"
     return "?" if isinstance(value, _SYMBOLS) else repr(value)
 
@@ -240,7 +243,7 @@ def difference(recorded: str, tape: Tape) -> str | None:
 
 
 class _Functions(TorchFunctionMode):
-    """Refuses what Python calls beside the listed functions."""
+    """Refuses calls of other functions than the listed ones."""
 
     def __init__(self, tape: Tape) -> None:
         super().__init__()
@@ -272,13 +275,13 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in _MADE:
             result = func(*args, **kwargs)
             tape.own(result)
-            numbers = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
+            numbers = [leaf for leaf in tree_leaves((args, kwargs)) if not isinstance(leaf, torch.Tensor)]
             tape.places.append(f"{name} {numbers} {tape.place(result)}")
             return result
         if name in _VIEWS or (self.backward and name == "detach"):
             tape.place(args[0])
             result = func(*args, **kwargs)
-            if all(_is_view(each, args[0]) for each in tree_leaves(result)):
+            if all(_is_view(leaf, args[0]) for leaf in tree_leaves(result)):
                 return result
         elif name in _COPIES:
             place = tape.place(args[0])
@@ -306,7 +309,7 @@ def _is_view(result: Any, tensor: torch.Tensor) -> bool:
 
 
 def _is_copy(result: torch.Tensor, source: torch.Tensor) -> bool:
-    """Whether what flows into the result flows into the source as it is, or nothing does."""
+    """Whether the cotangent of the result is that of the source, or none has one."""
     floats = source.is_floating_point() and result.is_floating_point()
     whole = not source.is_floating_point() and not source.is_complex() and not result.is_complex()
     return (floats or whole) and result.device == source.device and result.layout == torch.strided
@@ -315,7 +318,7 @@ def _is_copy(result: torch.Tensor, source: torch.Tensor) -> bool:
 def taped(
     name: str, function: Callable[..., Any], args: Sequence[Any], backward: bool = False
 ) -> tuple[Any, Tape]:
-    """The result of a body whose launches are left out, and what it does; ``backward``: it is one that was derived.
+    """The result of a body whose launches are skipped, and its tape; ``backward``: it is a derived one.
     Raises LaunchError (TC756, TC757).
     """
     tape = Tape(name, args)
@@ -328,7 +331,7 @@ def taped(
     if tape.refused is not None:
         raise tape.refused
     results = result if isinstance(result, tuple | list) else (result,)
-    tape.places += [tape.place(each) for each in results]
+    tape.places += [tape.place(output) for output in results]
     tape.check_threads(elsewhere)
     _check_order(name, tape.entries)
     return result, tape
@@ -347,8 +350,8 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
                 key: key in changed and _only_adds(entry, parameter)
                 for parameter, key in zip(entry.writes, map(key_of, entry.writes.values()), strict=True)
             }
-        again = any(key in read or (key in changed and not adds) for key, adds in writes.items())
-        if again or (isinstance(entry, RecordedLaunch) and len(writes) < len(entry.writes)):
+        conflicting = any(key in read or (key in changed and not adds) for key, adds in writes.items())
+        if conflicting or (isinstance(entry, RecordedLaunch) and len(writes) < len(entry.writes)):
             raise refusal(
                 f"{name}: {what} writes memory that was written or read before",
                 "TC757",
@@ -359,7 +362,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
 
 
 def _only_adds(entry: RecordedLaunch, parameter: str) -> bool:
-    """Whether a launch leaves what was there, and adds to it by atomics."""
+    """Whether a launch changes a parameter by atomic additions only."""
     definition = entry.kernel._definition
     defines = definition.configs(defines_of(entry.call.defines))[0].defines
     try:
@@ -373,7 +376,7 @@ def _only_adds(entry: RecordedLaunch, parameter: str) -> bool:
 
 
 def replayed(entries: Iterable[Entry], frame: Frame | None) -> None:
-    """Do it: the launches and copies, in order; ``frame`` is given what they write."""
+    """Run the launches and copies in order; ``frame`` records their writes."""
     with inside(frame), torch.no_grad():
         for entry in entries:
             if isinstance(entry, Copy):

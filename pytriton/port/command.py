@@ -147,7 +147,7 @@ def _given(pairs: Sequence[str]) -> dict[str, Any]:
 def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> list[PortedText]:
     """The texts, ported and proved; a line is printed for each kernel as soon as it is done."""
     stream = sys.stderr if options.diff else sys.stdout
-    names = [shown_path(found.path, root) for found, _ in texts]
+    names = [shown_path(extracted.path, root) for extracted, _ in texts]
     done: list[PortedText] = []
     if texts and not provable():
         print("Triton is not installed: the kernels are not proved", file=stream)
@@ -168,7 +168,7 @@ def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> li
 
 
 def _lines(text: PortedText, name: str, root: Path) -> list[str]:
-    """The report of a source: a line for each kernel, its notes, and what differs."""
+    """The report of a source: a line for each kernel, its notes, and its differences."""
     lines: list[str] = []
     for kernel in text.kernels:
         old, new = count(kernel.own_text), count(kernel.text)
@@ -220,7 +220,7 @@ def _counted(package: Package, kernels: bool) -> str:
     old = sum(count(kernel.own_text) for kernel in package.kernels)
     sizes = {name: len((text or b"").splitlines()) for name, text in package.files.items()}
     new, launcher = (
-        sum(sizes[name] for name in {one.module for one in package.placed}),
+        sum(sizes[name] for name in {placed.module for placed in package.placed}),
         sizes[f"{LAUNCHER}.py"],
     )
     lines = f"{counted(old, 'line')} of Triton-C -> {new} of Python, {launcher} of launcher"

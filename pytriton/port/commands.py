@@ -138,9 +138,9 @@ def add_explain(commands: Any) -> None:
 
 def explain(options: argparse.Namespace) -> int:
     """Print one page: 0, or 2 for a code that does not exist."""
-    known = pages()
+    available = pages()
     if options.list:
-        for code, path in known.items():
+        for code, path in available.items():
             print(f"{code}  {_cause(path)}")
         return 0
     if options.code is None:
@@ -149,8 +149,8 @@ def explain(options: argparse.Namespace) -> int:
     code = options.code.strip().strip("[]").upper()
     if re.fullmatch(r"\d{3}", code):
         code = f"TC{code}"
-    if code in known:
-        sys.stdout.write(known[code].read_text(encoding="utf-8"))
+    if code in available:
+        sys.stdout.write(available[code].read_text(encoding="utf-8"))
         return 0
     message = f"there is no code '{options.code}'; --list shows all"
     print(f"pytriton explain: error: {message}", file=sys.stderr)
@@ -159,8 +159,8 @@ def explain(options: argparse.Namespace) -> int:
 
 def _cause(path: Path) -> str:
     """The cause that a page gives, in a line."""
-    found = re.search(r"\*\*Cause\.\*\* (.*)", path.read_text(encoding="utf-8"))
-    return textwrap.shorten(found[1], 100) if found is not None else ""
+    cause = re.search(r"\*\*Cause\.\*\* (.*)", path.read_text(encoding="utf-8"))
+    return textwrap.shorten(cause[1], 100) if cause is not None else ""
 
 
 def pages() -> dict[str, Path]:

@@ -123,13 +123,14 @@ def compare(
     keywords = dict(case.keywords) | ({} if grid is None else {"grid": tuple(grid)})
     seed = zlib.crc32(f"{translation.kernel}{case}{sizes}".encode())
     arguments = [
-        _argument(one, translation, sizes, seed + place) for place, one in enumerate(translation.parameters)
+        _argument(parameter, translation, sizes, seed + place)
+        for place, parameter in enumerate(translation.parameters)
     ]
     arenas = [argument for argument in arguments if isinstance(argument, _Arena)]
     before = [arena.whole.clone() for arena in arenas]
 
     def both(largest: int) -> list[torch.Tensor]:
-        """What the ported launcher leaves in the arenas; then they hold what the old source leaves."""
+        """The arenas after the ported launcher; afterwards they hold the results of the old source."""
         _restore(arenas, before)
         launched = _run_ported(launcher, case, keywords, translation, arguments, largest)
         after = [arena.whole.clone() for arena in arenas]
@@ -146,7 +147,7 @@ def compare(
         warn(remark(message, "TC564"))
         after = both(1)
     pairs = zip(translation.parameters, arguments, strict=True)
-    names = [parameter.name for parameter, one in pairs if isinstance(one, _Arena)]
+    names = [parameter.name for parameter, argument in pairs if isinstance(argument, _Arena)]
     for name, mine, arena in zip(names, after, arenas, strict=True):
         _assert_same(name, mine, arena)
 
@@ -195,8 +196,8 @@ def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | 
         return True
     if type_.kind == "float":
         return 0.5
-    given = sizes if isinstance(sizes, int) else sizes.get(parameter.name, sizes.get("", 16))
-    return -(-given // parameter.multiple_of) * parameter.multiple_of
+    size = sizes if isinstance(sizes, int) else sizes.get(parameter.name, sizes.get("", 16))
+    return -(-size // parameter.multiple_of) * parameter.multiple_of
 
 
 # The ported module
@@ -216,14 +217,14 @@ def _run_ported(
     def run(function: Any, *values: Any, grid: Any, warmup: bool = False, **named: Any) -> None:
         options = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
         numbers = {name: value for name, value in named.items() if name not in options}
-        given = dict(zip(function.arg_names, values, strict=False))
-        axes = tuple(grid({**given, **named}) if callable(grid) else grid)
+        bound = dict(zip(function.arg_names, values, strict=False))
+        axes = tuple(grid({**bound, **named}) if callable(grid) else grid)
         x, y, z = (max(1, min(size, largest)) for size in (*axes, 1, 1)[:3])
         grids.append((x, y, z))
-        present = [given.pop(parameter.identifier) for parameter in translation.parameters]
+        present = [bound.pop(parameter.identifier) for parameter in translation.parameters]
         plain = [value.data_ptr() if isinstance(value, torch.Tensor) else value for value in present]
         module: Any = SimpleNamespace(python=function.fn)
-        kernel = Interpreted(module, translation.parameters, {**given, **numbers}, ones=True)
+        kernel = Interpreted(module, translation.parameters, {**bound, **numbers}, ones=True)
         kernel.run(grids[-1], plain)
 
     options = {"num_warps": case.num_warps, "num_stages": case.num_stages}
@@ -263,21 +264,23 @@ def _within(arenas: Sequence[torch.Tensor], name: str, masked: int | None) -> Ca
     original = getattr(InterpreterBuilder, name)
     what = name.rpartition("_")[2] if "masked" in name else "atomic operation"
 
-    def access(builder: Any, *given: Any) -> Any:
+    def access(builder: Any, *operands: Any) -> Any:
         pointers = next(
-            item for item in given if hasattr(item, "get_element_ty")
+            item for item in operands if hasattr(item, "get_element_ty")
         )  # an atomic's operation is first
         addresses = numpy.asarray(pointers.data).astype(numpy.int64)
         width = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         inside = (
-            numpy.full(addresses.shape, False) if masked is None else ~numpy.asarray(given[masked].data, bool)
+            numpy.full(addresses.shape, False)
+            if masked is None
+            else ~numpy.asarray(operands[masked].data, bool)
         )
         for arena in arenas:
             start = arena.data_ptr()
             inside = inside | (addresses >= start) & (addresses + width <= start + arena.nbytes)
         if not inside.all():
             raise AssertionError(f"the {what} leaves the memory of the test: give it smaller sizes")
-        return original(builder, *given)
+        return original(builder, *operands)
 
     return access
 
@@ -295,13 +298,13 @@ def _run_old(
         kernel=translation.kernel,
         strict_literals=case.strict_literals,
     )
-    given = []
+    passed = []
     for parameter, argument in zip(translation.parameters, arguments, strict=True):
         if parameter.buffer:
             old.set_constant(parameter.name, argument.whole.numpy())
         else:
-            given.append(_passed(argument))
-    old(*given, grid=grid)
+            passed.append(_passed(argument))
+    old(*passed, grid=grid)
 
 
 def _assert_same(name: str, new: torch.Tensor, arena: _Arena) -> None:

@@ -72,9 +72,9 @@ class Compared(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What is known of a kernel: its define sets, and its programs in groups."""
+    """Comparisons of a kernel: its define sets one by one, and its programs in groups."""
 
-    known: Compared
+    single: Compared
     grouped: Compared
 
     @property
@@ -125,27 +125,27 @@ class PortedKernel:
 
     @cached_property
     def served(self) -> Served:
-        """What ``refusal`` accepts."""
+        """The define sets that ``refusal`` accepts."""
         return self.folded.leaves.served()
 
     @cached_property
     def own_text(self) -> str:
-        """The text without the other kernels in it: their lines are empty."""
+        """The source without its other kernels: their lines are empty."""
         names = {variant.translation.kernel for variant in self.variants}
         try:
-            known = names <= set(kernels_of(self.source.text))
-            return of_kernels(self.source, sorted(names)) if known else self.source.text
+            declared = names <= set(kernels_of(self.source.text))
+            return of_kernels(self.source, sorted(names)) if declared else self.source.text
         except CompileError:
             return self.source.text
 
     @property
     def stages(self) -> tuple[int, ...]:
-        """How many stages tuning tries of the best points, if a launch leaves that open."""
+        """The numbers of stages that tuning tries for the best configs, if a launch leaves that open."""
         return next(filter(None, (variant.translation.traits.stages for variant in self.variants)), ())
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """The identifiers of the parameters through which memory is written: what a sweep restores."""
+        """The identifiers of the parameters through which memory is written; a sweep restores it."""
         return tuple(parameter.identifier for parameter in self.parameters if parameter.written)
 
     def bind(self, defines: Mapping[str, Any]) -> dict[str, object]:
@@ -160,20 +160,22 @@ class PortedKernel:
         """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
         leaves = self.folded.leaves.without(map(self._plain, sets))
         folded = self.folded._replace(leaves=leaves)
-        left = tuple(one for one in self.sets if leaves.refusal(self._plain(one.defines)) is None)
-        return replace(self, folded=folded, sets=left)
+        accepted = tuple(
+            member for member in self.sets if leaves.refusal(self._plain(member.defines)) is None
+        )
+        return replace(self, folded=folded, sets=accepted)
 
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 17 of 17 in groups``."""
         if self.proof is None:
             return "not proved"
-        known, grouped = self.proof
-        counts = Counter(origin for one in self.sets for origin in one.origins)
-        found = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
-        tried = "" if known.tried == len(self.sets) else f"{known.tried} tried, "
-        summary = f"{counted(len(self.sets), 'define set')} ({found}), {tried}{known.equal} proved by TTIR"
-        if known.different:
-            summary += f", {len(known.different)} differ"
+        single, grouped = self.proof
+        counts = Counter(origin for member in self.sets for origin in member.origins)
+        origins = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
+        tried = "" if single.tried == len(self.sets) else f"{single.tried} tried, "
+        summary = f"{counted(len(self.sets), 'define set')} ({origins}), {tried}{single.equal} proved by TTIR"
+        if single.different:
+            summary += f", {len(single.different)} differ"
         if grouped.tried:
             summary += f"; {grouped.equal} of {grouped.tried} in groups"
         return summary
@@ -194,22 +196,24 @@ def port_kernel(
 ) -> tuple[PortedKernel, ...]:
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
-    ``function`` is its name where the names in the define sets share nothing. ``translations``: those made before.
+    ``function`` is its name where the names in the define sets share nothing. ``translations``: earlier ones.
     Beyond the define sets it accepts combinations of their flags, and other element types wherever it is the
     same kernel for them. ``rules``: what Triton is trusted to drop (fold/join.py). Raises Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel))
-    known = list(_known(sets, translations))
+    singles = list(_singles(sets, translations))
     sweeps = _sweeps(sets)
-    folds = Folds(source.text, translations, function, rules, any(one.swept for one in sets) or bool(sweeps))
-    folds.add_all([one.defines for one in known])
+    folds = Folds(
+        source.text, translations, function, rules, any(member.swept for member in sets) or bool(sweeps)
+    )
+    folds.add_all([member.defines for member in singles])
     widened = [KnownDefines(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     return tuple(
         PortedKernel(
             _name(variants),
             tuple(_parameters(folded, variants)),
-            tuple(one for one in (*known, *widened) if folded.leaves.refusal(one.defines) is None),
+            tuple(member for member in (*singles, *widened) if folded.leaves.refusal(member.defines) is None),
             sweeps,
             tuple(folds.failures),
             source,
@@ -232,22 +236,22 @@ def _name(variants: Sequence[Variant]) -> str | None:
 # ---------------------------------------------------------------- define sets
 
 
-def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[KnownDefines]:
-    """Every define set with single values, less the defines that the text does not mention; each once."""
-    found: dict[object, tuple[dict[str, Any], set[Origin]]] = {}
-    for given in sets:
-        for row in products(normal(given.defines)):
+def _singles(sets: Sequence[DefineSet], translations: Translations) -> Iterator[KnownDefines]:
+    """Every define set with single values, without the defines that the source does not mention; each once."""
+    rows: dict[object, tuple[dict[str, Any], set[Origin]]] = {}
+    for entry in sets:
+        for row in products(normal(entry.defines)):
             mentioned = translations.mentioned(row)
-            found.setdefault(key_of(mentioned), (mentioned, set()))[1].add(given.origin)
-    for mentioned, origins in found.values():
+            rows.setdefault(key_of(mentioned), (mentioned, set()))[1].add(entry.origin)
+    for mentioned, origins in rows.values():
         yield KnownDefines(mentioned, frozenset(origins))
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     """All values of each define for which a launch gives a list."""
     values: dict[str, dict[Any, None]] = {}
-    for given in sets:
-        for name, value in normal(given.defines).items():
+    for entry in sets:
+        for name, value in normal(entry.defines).items():
             if isinstance(value, tuple) and len(value) > 1:
                 values.setdefault(name, {}).update(dict.fromkeys(value))
     return {name: tuple(listed) for name, listed in values.items()}

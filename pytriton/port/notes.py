@@ -46,20 +46,20 @@ def shown_path(path: Path, root: Path) -> str:
     )
 
 
-def position(found: Found, line: int, root: Path, file: Path | None = None) -> str:
-    """A line of the file that holds the text, or of another."""
-    path = file or found.path
+def position(extracted: Found, line: int, root: Path, file: Path | None = None) -> str:
+    """A line of the file that contains the source, or of another."""
+    path = file or extracted.path
     return f"{shown_path(path, root)}:{line}"
 
 
-def first_line(found: Found) -> int:
-    """The line of the file at which a text begins."""
-    return found.text.line_at(len(found.text) - len(found.text.lstrip()))
+def first_line(extracted: Found) -> int:
+    """The first line of a source in its file."""
+    return extracted.text.line_at(len(extracted.text) - len(extracted.text.lstrip()))
 
 
 def launches(text: PortedText, root: Path) -> list[str]:
     """Where the kernels of a text are launched, as far as reading or a run has seen."""
-    places = [position(text.found, use.line, root, use.file) for use in text.job.uses if use.line]
+    places = [position(text.extracted, use.line, root, use.file) for use in text.job.uses if use.line]
     places += [f"{shown_path(seen.file, root)}:{seen.line}" for seen in text.observed if seen.line]
     return sorted(dict.fromkeys(places), key=_by_line)
 
@@ -70,11 +70,11 @@ def _by_line(place: str) -> tuple[str, int]:
 
 
 def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
-    """Notes on a kernel that was ported."""
-    here = position(text.found, first_line(text.found), root)
+    """Notes on a ported kernel."""
+    here = position(text.extracted, first_line(text.extracted), root)
     notes = [
-        Note(position(text.found, line, root, file), said)
-        for file, line, said in dict.fromkeys(text.job.notes)
+        Note(position(text.extracted, line, root, file), remark)
+        for file, line, remark in dict.fromkeys(text.job.notes)
     ]
     if not launches(text, root):
         notes.append(
@@ -86,14 +86,14 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
     firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
     for message, count in counts.items():
         first = firsts[message].error.diagnostics[0]
-        said = f"{counted(count, 'define set')} cannot be translated: {message}"
-        notes.append(Note(_of_diagnostic(text, first, root), said, first.code))
+        reason = f"{counted(count, 'define set')} cannot be translated: {message}"
+        notes.append(Note(_of_diagnostic(text, first, root), reason, first.code))
     left_out = sorted(asked_names(kernel.own_text).intersection(kernel.served.closed))
     if left_out:
-        said = (
+        reason = (
             f"a launch with {' or '.join(left_out)} is refused: add it with -D, or with a --run that has it"
         )
-        notes.append(Note(here, said))
+        notes.append(Note(here, reason))
     lost = [comment for comment in comments(text.source.text) if not _stands_in(comment, text)]
     if lost:
         notes.append(Note(here, f"comments that no ported kernel has: {'; '.join(lost)}"))
@@ -116,25 +116,25 @@ def _stands_in(comment: str, text: PortedText) -> bool:
 
 
 def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list[Note]:
-    """Why a kernel was not ported: what is unknown of the text, and the diagnostics of a define set."""
-    found = text.found
-    here = position(found, first_line(found), root)
+    """Why a kernel was not ported: the unknown defines of the source, and the diagnostics of a define set."""
+    extracted = text.extracted
+    here = position(extracted, first_line(extracted), root)
     notes = [Note(here, text.job.problem)] if text.job.problem else []
     if not failures:
         return notes or [Note(here, "no define set of it is known")]
     best = min(failures, key=lambda failure: len(failure.error.diagnostics)).error.diagnostics
     for diagnostic in best[:MAX_DIAGNOSTICS]:
-        said = f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
-        notes.append(Note(_of_diagnostic(text, diagnostic, root), said, diagnostic.code))
+        message = f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
+        notes.append(Note(_of_diagnostic(text, diagnostic, root), message, diagnostic.code))
     if best[0].code in _UNKNOWN_NAMES:
         notes += _unknown(text, here, root)
     return notes
 
 
 def _unknown(text: PortedText, here: str, root: Path) -> Iterator[Note]:
-    """What is not known of the defines."""
+    """Notes on unknown defines."""
     for use in text.job.uses:
-        place = position(text.found, use.line, root, use.file)
+        place = position(text.extracted, use.line, root, use.file)
         if use.dark is not None:
             yield Note(place, f"its defines come from '{use.dark[:60]}', not known here")
         for name, value in use.open.items():
@@ -152,5 +152,5 @@ def _of_diagnostic(text: PortedText, diagnostic: Diagnostic, root: Path) -> str:
     row = diagnostic.where.line if isinstance(diagnostic.where, Span) else 1
     start = 0
     for _ in range(row - 1):
-        start = text.found.text.find("\n", start) + 1
-    return position(text.found, text.found.text.line_at(start), root)
+        start = text.extracted.text.find("\n", start) + 1
+    return position(text.extracted, text.extracted.text.line_at(start), root)

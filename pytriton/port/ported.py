@@ -47,12 +47,13 @@ Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
 
 @dataclass(frozen=True, eq=False)
 class PortedText:
-    """One text. ``failures``: for each kernel that is not ported, why its define sets cannot be translated.
+    """One kernel source. ``failures``: for each kernel that is not ported, why its define sets cannot be
+    translated.
 
-    ``observed`` are the launches of a run that were of this text.
+    ``observed`` are the launches of it in a run.
     """
 
-    found: Found
+    extracted: Found
     job: Job
     kernels: tuple[PortedKernel, ...]
     failures: Mapping[str, tuple[Failure, ...]]
@@ -65,58 +66,60 @@ class PortedText:
 
     @property
     def source(self) -> Source:
-        """The text with a name in place of each hole."""
-        return Source(self.job.text, self.found.path.name)
+        """The source with a name in place of each hole."""
+        return Source(self.job.text, self.extracted.path.name)
 
 
 def provable() -> bool:
-    """Whether kernels can be proved: that needs torch and triton, all else does not."""
+    """Whether kernels can be verified: only that requires torch and triton."""
     return find_spec("triton") is not None and find_spec("torch") is not None
 
 
-def port_texts(texts: Sequence[Seen], given: Mapping[str, Any]) -> Iterator[PortedText]:
-    """The kernels of the texts, in their order. ``given`` are defines of the command line."""
-    _work[:] = [lambda seen: port_text(seen[0], seen[1], given), texts]
+def port_texts(texts: Sequence[Seen], overrides: Mapping[str, Any]) -> Iterator[PortedText]:
+    """The kernels of the sources, in their order. ``overrides`` are defines of the command line."""
+    _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides), texts]
     try:
-        for (found, observed), (kernels, failures) in zip(texts, _each(len(texts)), strict=True):
-            yield PortedText(found, gather(found, given), kernels, failures, observed)
+        for (extracted, observed), (kernels, failures) in zip(texts, _each(len(texts)), strict=True):
+            yield PortedText(extracted, gather(extracted, overrides), kernels, failures, observed)
     finally:
         _work.clear()
 
 
 def port_text(
-    found: Found, observed: Sequence[Observation], given: Mapping[str, Any]
+    extracted: Found, observed: Sequence[Observation], overrides: Mapping[str, Any]
 ) -> tuple[tuple[PortedKernel, ...], dict[str, tuple[Failure, ...]]]:
-    """The kernels of a text, proved where Triton is installed, and the failures of the others."""
-    job = gather(found, given)
+    """The kernels of a source, verified where Triton is installed, and the failures of the others."""
+    job = gather(extracted, overrides)
     kernels: dict[str, tuple[PortedKernel, ...]] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
     if job.problem is not None and not job.uses:
         return (), failures
-    translations = _OfKernels(Source(job.text, found.path.name), _is_strict(job, observed))
-    sets = _sets(job, translations, observed, given)
+    translations = _OfKernels(Source(job.text, extracted.path.name), _is_strict(job, observed))
+    sets = _sets(job, translations, observed, overrides)
     pending = list(sets)
     while pending:
         name = pending.pop(0)
         try:
-            ported = _proved(found, sets[name], name, translations)
+            ported = _proved(extracted, sets[name], name, translations)
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
         kernels.setdefault(name or ported[0].kernel or "", ported)
         for other in _other_kernels(ported):
             if other not in sets and other not in kernels:
-                sets[other] = [one for some in sets.values() for one in some]
+                sets[other] = [member for some in sets.values() for member in some]
                 pending.append(other)
     return tuple(itertools.chain(*kernels.values())), failures
 
 
 def _is_strict(job: Job, observed: Sequence[Observation]) -> bool:
-    return any(use.strict for use in job.uses) or any(one.said["strict"] for one in observed)
+    return any(use.strict for use in job.uses) or any(
+        observation.options["strict"] for observation in observed
+    )
 
 
 class _OfKernels(dict[str | None, Translations]):
-    """The translations of one text, by the kernel that a launch names."""
+    """The translations of one source, by the kernel that a launch names."""
 
     def __init__(self, source: Source, strict: bool) -> None:
         super().__init__()
@@ -129,10 +132,10 @@ class _OfKernels(dict[str | None, Translations]):
 
 
 def _proved(
-    found: Found, sets: Sequence[DefineSet], name: str | None, translations: _OfKernels
+    extracted: Found, sets: Sequence[DefineSet], name: str | None, translations: _OfKernels
 ) -> tuple[PortedKernel, ...]:
-    """One kernel of a text; narrowed to what is proved, if that can be. Raises Unportable."""
-    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
+    """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable."""
+    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     own = translations[name]
 
     def ported(rules: Collection[str]) -> tuple[PortedKernel, ...]:
@@ -145,36 +148,36 @@ def _proved(
 
 
 def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
-    """The kernels of the text that these are not."""
+    """The other kernels of the source."""
     translations = [variant.translation for kernel in ported for variant in kernel.variants]
     own = {translation.kernel for translation in translations}
     yield from sorted({name for translation in translations for name in translation.kernels} - own)
 
 
 def _sets(
-    job: Job, translations: _OfKernels, observed: Sequence[Observation], given: Mapping[str, Any]
+    job: Job, translations: _OfKernels, observed: Sequence[Observation], overrides: Mapping[str, Any]
 ) -> Sets:
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
     for use in job.uses:
         if observed and (not use.line or _guessed(use)):
-            continue  # the run has shown what reading could only guess
+            continue  # the run replaces guesses
         for point in itertools.islice(points_of(use, job.text, translations[use.kernel]), MAX_POINTS):
             swept = len(use.points) > 1 or any(len(values) > 1 for values in use.swept.values())
             sets.setdefault(use.kernel, []).append(DefineSet(point, "read", swept))
     for observation in observed:
-        said = observation.said
-        swept = len(said["points"]) > 1 or isinstance(said["num_warps"], list)
+        options = observation.options
+        swept = len(options["points"]) > 1 or isinstance(options["num_warps"], list)
         for defines in observed_defines(observation):
-            own = sets.setdefault(said["kernel"], [])
+            own = sets.setdefault(options["kernel"], [])
             own.append(DefineSet(defines, "observed", swept))
-            if given:
-                own.append(DefineSet({**defines, **given}, "read", swept))
+            if overrides:
+                own.append(DefineSet({**defines, **overrides}, "read", swept))
     return _resolved(sets, translations)
 
 
 def _guessed(use: Use) -> bool:
-    """Whether some of the defines of a launch, beside types, can only be tried."""
+    """Whether some of the defines of a launch, other than types, are guesses."""
     return use.dark is not None or any(value.kind != "dtype" for value in use.open.values())
 
 
@@ -183,8 +186,8 @@ def _resolved(sets: Sets, translations: _OfKernels) -> Sets:
     named = [name for name in sets if name is not None]
     if None not in sets or not named:
         return sets
-    for one in sets[None]:
-        values = {name: _first(value) for name, value in one.defines.items()}
+    for member in sets[None]:
+        values = {name: _first(value) for name, value in member.defines.items()}
         translation = translations[None](values)
         if isinstance(translation, Translation) and translation.kernel in named:
             sets[translation.kernel] += sets.pop(None)
@@ -197,9 +200,9 @@ def _first(value: Any) -> Any:
 
 
 def observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
-    """The defines of a launch that was seen; of a sweep over configs, those of each."""
-    defines = {name: _value(value) for name, value in observation.said["defines"].items()}
-    points = [point for point, _ in observation.said["points"]] or [{}]
+    """The defines of an observed launch; for a sweep, those of each config."""
+    defines = {name: _value(value) for name, value in observation.options["defines"].items()}
+    points = [point for point, _ in observation.options["points"]] or [{}]
     for point in points:
         yield {name: _value(value) for name, value in point.items()} | defines
 
@@ -214,32 +217,32 @@ def _value(value: Any) -> Any:
 
 
 def found_texts(paths: Sequence[Path], root: Path, seen: Sequence[Observation], program: str) -> list[Seen]:
-    """All texts in these files, and those that only a run showed."""
-    founds = list(_merged(found for path in paths for found in extract(path, root)))
+    """All sources in these files, and those that were only observed in a run."""
+    founds = list(_merged(extracted for path in paths for extracted in extract(path, root)))
     return list(_observed_texts(founds, list(_of_whole_files(paths, seen)), program))
 
 
 def _merged(founds: Iterable[Found]) -> Iterator[Found]:
-    """Each text once, with the launches of all files; as that of the file that launches it."""
+    """Each source once, with the launches of all files; preferably from the file that launches it."""
     groups: dict[str, Found] = {}
-    for found in founds:
-        key = str(found.text).strip()
-        first = groups.setdefault(key, found)
-        if first is not found:
-            groups[key] = kept = min(first, found, key=_rank)
-            other = found if kept is first else first
+    for extracted in founds:
+        key = str(extracted.text).strip()
+        first = groups.setdefault(key, extracted)
+        if first is not extracted:
+            groups[key] = kept = min(first, extracted, key=_rank)
+            other = extracted if kept is first else first
             kept.launches = [*kept.launches, *other.launches]
             kept.holes = kept.holes or other.holes
     yield from groups.values()
 
 
-def _rank(found: Found) -> bool:
-    """A text that is launched comes before one that is not."""
-    return not found.launches
+def _rank(extracted: Found) -> bool:
+    """Launched sources come first."""
+    return not extracted.launches
 
 
 def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Iterator[Observation]:
-    """The launches, with the text of the whole file where only some of its kernels were read."""
+    """The launches, with the source of the whole file where only some of its kernels were read."""
     wholes: dict[str, tuple[str, str]] = {}
     for path in paths:
         text = text_of_file(path)
@@ -247,29 +250,29 @@ def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Itera
             for kernel in kernels_of(text):
                 wholes[read(path, [kernel]).strip()] = text, kernel
     for observation in seen:
-        found = wholes.get(observation.text.strip())
-        if found is None or observation.said["kernel"] is not None:
+        whole = wholes.get(observation.text.strip())
+        if whole is None or observation.options["kernel"] is not None:
             yield observation
         else:
-            said = {**observation.said, "text": found[0], "kernel": found[1]}
-            yield replace(observation, text=found[0], said=said)
+            options = {**observation.options, "text": whole[0], "kernel": whole[1]}
+            yield replace(observation, text=whole[0], options=options)
 
 
 def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], program: str) -> Iterator[Seen]:
-    """The texts to port, each with the launches that were seen of it; see the head of this file."""
-    made: dict[str, Seen] = {}
-    for found in founds:
-        text = str(found.text).strip()
-        own = tuple(one for one in seen if one.text.strip() == text)
-        filled = completed(found, seen, program) if "\ue000" in found.text else []
-        for one in filled:
-            made.setdefault(str(one[0].text), one)
-        part = not own and not found.launches and any(text in other.text for other in seen)
+    """The sources to port, each with its observed launches; see the head of this file."""
+    filled_texts: dict[str, Seen] = {}
+    for extracted in founds:
+        text = str(extracted.text).strip()
+        own = tuple(observation for observation in seen if observation.text.strip() == text)
+        filled = completed(extracted, seen, program) if "\ue000" in extracted.text else []
+        for completion in filled:
+            filled_texts.setdefault(str(completion[0].text), completion)
+        part = not own and not extracted.launches and any(text in other.text for other in seen)
         if not filled and not part:
-            yield found, own
-    for one in strangers(seen, founds, program):
-        made.setdefault(str(one[0].text), one)
-    yield from made.values()
+            yield extracted, own
+    for completion in strangers(seen, founds, program):
+        filled_texts.setdefault(str(completion[0].text), completion)
+    yield from filled_texts.values()
 
 
 # ---------------------------------------------------------------- on all processors
@@ -285,14 +288,16 @@ copyreg.pickle(MappingProxyType, lambda proxy: (_proxy, (dict(proxy),)))  # tran
 
 
 def _each(texts: int) -> Iterator[Any]:
-    """The function of each text; here where there is no ``fork``, other threads are running, or one text only."""
+    """Apply the function to each source; in this process without ``fork``, with other threads, or for one
+    source.
+    """
     count = min(texts, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if count < 2 or not forks:
         yield from map(_one, range(texts))
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside native threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork with native threads
         with multiprocessing.get_context("fork").Pool(count) as pool:
             yield from pool.imap(_one, range(texts), chunksize=1)
 

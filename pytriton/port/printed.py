@@ -41,39 +41,41 @@ class PrintedText:
 
     @property
     def note(self) -> str:
-        """What was chosen, as options that can be typed."""
+        """The chosen defines as command-line options."""
         pairs = [name if value is True else f"{name}={value}" for name, value in self.defines.items()]
-        given = " ".join(f"-D {shlex.quote(pair)}" for pair in pairs)
+        options = " ".join(f"-D {shlex.quote(pair)}" for pair in pairs)
         shown = f"the text of {', '.join(self.kernels)}" if self.kernels else "this text"
-        note = f"{self.place}: note: {shown}, with {given or 'no defines'}"
+        note = f"{self.place}: note: {shown}, with {options or 'no defines'}"
         if self.guessed:
             note += f"; the file leaves {' and '.join(self.guessed)} open"
         return note + (f"; --kernel also knows {', '.join(self.others)}" if self.others else "")
 
 
-def printed_text(path: Path, kernel: str | None, given: Mapping[str, Any]) -> PrintedText:
-    """The text of a file that declares this kernel, else the first.
+def printed_text(path: Path, kernel: str | None, overrides: Mapping[str, Any]) -> PrintedText:
+    """The source in a file that declares this kernel, else the first.
 
-    Raises OSError where the file cannot be read, and LookupError, with a message, where it has no such text.
+    Raises OSError where the file cannot be read, and LookupError, with a message, where it has no such source.
     """
-    jobs = [gather(found, given) for found in extract(path, path.parent)]
+    jobs = [gather(extracted, overrides) for extracted in extract(path, path.parent)]
     declared = [(job, tuple(_DECLARED.findall(job.text))) for job in jobs]
     chosen = [pair for pair in declared if kernel in pair[1]] if kernel else declared
     if not chosen:
-        known = sorted({name for _, names in declared for name in names})
+        available = sorted({name for _, names in declared for name in names})
         raise LookupError(
-            f"no kernel '{kernel}' here, only {', '.join(known)}" if known else "no Triton-C in it"
+            f"no kernel '{kernel}' here, only {', '.join(available)}" if available else "no Triton-C in it"
         )
     job, kernels = next((pair for pair in chosen if any(use.line for use in pair[0].uses)), chosen[0])
     defines, guessed = _defines_of_job(job, kernel)
     others = [name for _, names in declared for name in names if name not in kernels]
     kernels = tuple(str(defines.get(name, name)) for name in kernels)
-    place = f"{path}:{job.found.text.line_at(0)}"
-    return PrintedText(job.text, place, kernels, {**defines, **given}, guessed, tuple(dict.fromkeys(others)))
+    place = f"{path}:{job.extracted.text.line_at(0)}"
+    return PrintedText(
+        job.text, place, kernels, {**defines, **overrides}, guessed, tuple(dict.fromkeys(others))
+    )
 
 
 def _defines_of_job(job: Job, kernel: str | None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The defines of the first launch, and which of them are only tried."""
+    """The defines of the first launch, and which of them are guesses."""
     use = next((use for use in job.uses if use.kernel == kernel), job.uses[0])
     named = use.kernel if kernel is None or kernel in {*use.fixed, *use.swept, *use.open} else kernel
     translations = Translations(Source(job.text), Settings(named, strict_literals=use.strict))
@@ -81,20 +83,20 @@ def _defines_of_job(job: Job, kernel: str | None) -> tuple[dict[str, Any], tuple
     return dict(translations.mentioned(point)), tuple(name for name in use.open if name in point)
 
 
-def derived_kernels(folder: Path, given: Mapping[str, Any]) -> Iterator[str]:
-    """The lines, and last how many kernels derive; each text occurs once, where it is launched."""
+def derived_kernels(folder: Path, overrides: Mapping[str, Any]) -> Iterator[str]:
+    """The lines, and last how many kernels derive; each source occurs once, where it is launched."""
     counts: Counter[str] = Counter()
     seen: set[str] = set()
-    for found, _ in found_texts(list(files([folder])), folder.resolve(), [], ""):
-        job = gather(found, given)
-        place = f"{found.path}:{found.text.line_at(0)}"
+    for extracted, _ in found_texts(list(files([folder])), folder.resolve(), [], ""):
+        job = gather(extracted, overrides)
+        place = f"{extracted.path}:{extracted.text.line_at(0)}"
         for name in ["a text"] if job.problem else _DECLARED.findall(job.text):
             verdict, code = "its source is only known at run time", "not known"
             if job.problem is None:
                 defines, _ = _defines_of_job(job, name)
                 name = str(defines.get(name, name))
                 settings = Settings(name, strict_literals=job.uses[0].strict)
-                verdict, code = _verdict(job.text, {**defines, **given}, settings)
+                verdict, code = _verdict(job.text, {**defines, **overrides}, settings)
             line = f"{place}: {name}: {verdict}"
             if line not in seen:
                 seen.add(line)
@@ -105,7 +107,7 @@ def derived_kernels(folder: Path, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _verdict(text: str, defines: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
-    """What a kernel derives, or why not; and the code of the refusal."""
+    """The gradients that a kernel derives, or why not; and the code of the refusal."""
     single = {name: value[0] if isinstance(value, list) else value for name, value in defines.items()}
     try:
         forward = derivable(Source(text), single, settings)

@@ -60,21 +60,23 @@ _PURE: Final = re.compile(
 
 
 def fewest_differences(
-    made: Callable[[Collection[str]], Made], differing: Callable[[Made], Sequence[Difference]]
+    port: Callable[[Collection[str]], Made], differing: Callable[[Made], Sequence[Difference]]
 ) -> Made:
-    """What is ``made`` with all rules, all but one or none (fold/join.py): that with the fewest differences."""
-    best = made(RULES)
+    """The result of ``port`` with all rules, all but one or none (fold/join.py): that with the fewest
+    differences.
+    """
+    best = port(RULES)
     for rules in (*(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
         if not differing(best):
             break
-        best = min(best, made(rules), key=lambda one: len(differing(one)))
+        best = min(best, port(rules), key=lambda attempt: len(differing(attempt)))
     return best
 
 
 def proved_kernels(
     ported: Callable[[Collection[str]], Sequence[PortedKernel]], translations: Translations
 ) -> tuple[PortedKernel, ...]:
-    """The kernels that ``ported`` makes with some rules, with their proofs. Raises what it raises."""
+    """The kernels that ``ported`` returns for some rules, with their proofs. Raises its errors."""
 
     def made(rules: Collection[str]) -> tuple[PortedKernel, ...]:
         return tuple(prove_kernel(kernel, translations) for kernel in ported(rules))
@@ -85,7 +87,7 @@ def proved_kernels(
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKernel:
     """The kernel with its proof, for the define sets that it confirms.
 
-    A set is proved where its TTIR is equal, or where what is compiled is literally that of a set that is proved, up
+    A set is proved where its TTIR is equal, or where the compiled code is literally that of a proved set, up
     to the values of free constexprs. All others, and those beyond ``MAX_PROVED``, are refused with all sets of
     their rows.
     """
@@ -93,18 +95,18 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     tried: list[Variant] = []
     differing: list[Difference] = []
     refused: list[Mapping[str, Any]] = []
-    for known in sorted(kernel.sets, key=lambda one: one.origins == {"combined"}):
-        (variant,) = _translated([known.defines], translations)
+    for member in sorted(kernel.sets, key=lambda row: row.origins == {"combined"}):
+        (variant,) = _translated([member.defines], translations)
         key = _key(kernel, variant)
         if key not in seen and len(seen) >= MAX_PROVED:
-            refused.append(known.defines)
+            refused.append(member.defines)
             continue
         if key not in seen:
             seen[key] = next(differences(kernel.folded, [variant]), None)
         tried.append(variant)
         difference = seen[key]
         if difference is not None:
-            differing.append(difference._replace(defines=known.defines))
+            differing.append(difference._replace(defines=member.defines))
     sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
     grouped = _translated((variant.defines for variant in sample), translations.in_groups(GROUP_SIZE))
     proof = Proof(
@@ -116,7 +118,7 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
 
 
 def _key(kernel: PortedKernel, variant: Variant) -> object:
-    """What is equal for define sets that are proved together: both texts, and the types of the parameters."""
+    """The key of define sets that are proved together: both sources, and the types of the parameters."""
     types = tuple(
         (p.identifier, str(p.type), p.multiple_of, p.aligned) for p in variant.translation.parameters
     )
@@ -124,8 +126,12 @@ def _key(kernel: PortedKernel, variant: Variant) -> object:
 
 
 def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -> list[Variant]:
-    made = [(defines, translations(defines)) for defines in sets]
-    return [Variant(defines, one) for defines, one in made if not isinstance(one, CompileError)]
+    translated = [(defines, translations(defines)) for defines in sets]
+    return [
+        Variant(defines, translation)
+        for defines, translation in translated
+        if not isinstance(translation, CompileError)
+    ]
 
 
 # ---------------------------------------------------------------- comparing TTIR
@@ -142,27 +148,27 @@ def differences(
     for defines, translation in variants:
         wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
         try:
-            made = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines) | more)
-        except Exception as error:  # whatever Triton raises of a text that it refuses
+            actual = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines) | more)
+        except Exception as error:  # any error of Triton
             yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))
             continue
-        if not _same(made, wanted):
-            lines = difflib.unified_diff(wanted, made, "variant", "folded", n=0, lineterm="")
+        if not _same(actual, wanted):
+            lines = difflib.unified_diff(wanted, actual, "variant", "folded", n=0, lineterm="")
             yield Difference(defines, tuple(map(explained, islice(lines, MAX_DIFFERENCES))))
 
 
-def _same(made: Sequence[str], wanted: Sequence[str]) -> bool:
+def _same(actual: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether the statements are the same, but for hints that the first lacks."""
-    return len(made) == len(wanted) and all(map(_promises_no_more, made, wanted))
+    return len(actual) == len(wanted) and all(map(_promises_no_more, actual, wanted))
 
 
-def _promises_no_more(made: str, wanted: str) -> bool:
+def _promises_no_more(actual: str, wanted: str) -> bool:
     """Whether the lines are the same, or the first only lacks some of the hints of the second."""
-    if made == wanted:
+    if actual == wanted:
         return True
-    if '"' in made + wanted:  # a string is not an attribute
+    if '"' in actual + wanted:  # a string is not an attribute
         return False
-    return _without_hints(made) == _without_hints(wanted) and {*re.findall(_HINT, made)} <= {
+    return _without_hints(actual) == _without_hints(wanted) and {*re.findall(_HINT, actual)} <= {
         *re.findall(_HINT, wanted)
     }
 

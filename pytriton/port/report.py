@@ -77,7 +77,7 @@ class Entry(NamedTuple):
 
 def entries(texts: Sequence[PortedText], package: Package, root: Path) -> list[Entry]:
     """All functions of the port."""
-    placed = {id(one.kernel): one for one in package.placed}
+    placed = {id(placed.kernel): placed for placed in package.placed}
     return [
         _entry(text, placed[id(kernel)], package, root)
         for text in texts
@@ -92,14 +92,14 @@ def _entry(text: PortedText, placed: Placed, package: Package, root: Path) -> En
     function = named(kernel.text.rstrip("\n").rpartition("\n\n\n")[2], placed.function)
     first = written[: written.find(function)].count("\n") + 1
     declared = declaration_line(kernel)
-    line = numbers[declared - 1] if declared else first_line(text.found)
+    line = numbers[declared - 1] if declared else first_line(text.extracted)
     proof = kernel.proof
     notes = tuple(remarks(text, kernel, root))
     grade = Grade.PERSON if proof and proof.wrong else Grade.NOTES if notes or not proof else Grade.PORTED
     old = kernel.own_text
     return Entry(
         placed.function,
-        position(text.found, line, root),
+        position(text.extracted, line, root),
         placed.module,
         grade,
         (count(old), count(kernel.text)),
@@ -121,10 +121,10 @@ def count(text: str) -> int:
 
 
 def declaration_line(kernel: PortedKernel) -> int:
-    """The line of the text that declares the kernel; 0 if a define names it and there are several."""
+    """The line of the source that declares the kernel; 0 if a define names it and there are several."""
     lines = kernel.own_text.splitlines()
-    found = [number for number, line in enumerate(lines, 1) if re.search(r"\bvoid\s+\w+\s*\(", line)]
-    return found[0] if len(found) == 1 else 0
+    declarations = [number for number, line in enumerate(lines, 1) if re.search(r"\bvoid\s+\w+\s*\(", line)]
+    return declarations[0] if len(declarations) == 1 else 0
 
 
 def rows(kernel: PortedKernel, first: int = 1) -> Iterator[Row]:
@@ -144,10 +144,10 @@ def rows(kernel: PortedKernel, first: int = 1) -> Iterator[Row]:
 
 
 def _numbers(text: PortedText) -> Iterator[int]:
-    """For each line of a text the line of the file: holes were filled with names, lines stay."""
+    """For each line of a source the line of the file: holes were filled with names, lines stay."""
     start = 0
-    for line in str(text.found.text).split("\n"):
-        yield text.found.text.line_at(start)
+    for line in str(text.extracted.text).split("\n"):
+        yield text.extracted.text.line_at(start)
         start += len(line) + 1
 
 
@@ -160,11 +160,11 @@ def _differences(proof: Proof | None) -> Iterator[str]:
 def _sets(kernel: PortedKernel) -> Iterator[Sets]:
     """The known define sets, those that differ in numbers alone together."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for known in kernel.sets:
-        fixed = tuple((name, repr(value)) for name, value in known.defines.items() if not _is_number(value))
-        key = fixed, tuple(sorted(known.origins))
-        groups.setdefault(key, []).append(known.defines)
-    names = dict.fromkeys(name for known in kernel.sets for name in known.defines)
+    for member in kernel.sets:
+        fixed = tuple((name, repr(value)) for name, value in member.defines.items() if not _is_number(value))
+        key = fixed, tuple(sorted(member.origins))
+        groups.setdefault(key, []).append(member.defines)
+    names = dict.fromkeys(name for member in kernel.sets for name in member.defines)
     how = "TTIR" if kernel.proof else "not tried"
     for (_, origins), members in groups.items():
         values = {name: tuple(_values(name, members)) for name in names}
@@ -173,9 +173,9 @@ def _sets(kernel: PortedKernel) -> Iterator[Sets]:
 
 def _values(name: str, members: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The values of one define, each once, as a person writes them."""
-    given = dict.fromkeys(number(defines[name]) for defines in members if name in defines)
-    whole = all(isinstance(value, int) for value in given)
-    yield from (str(value) for value in (sorted(given) if whole else given))  # type: ignore[type-var]
+    numbers = dict.fromkeys(number(defines[name]) for defines in members if name in defines)
+    whole = all(isinstance(value, int) for value in numbers)
+    yield from (str(value) for value in (sorted(numbers) if whole else numbers))  # type: ignore[type-var]
 
 
 def _is_number(value: Any) -> bool:
@@ -198,11 +198,11 @@ def write_report(path: Path, root: Path, entries: Sequence[Entry], problems: Seq
 
 
 def sums(entries: Sequence[Entry], problems: Sequence[Note]) -> dict[str, Any]:
-    """What there is of each kind. A text with two kernels counts what they share twice."""
+    """Totals by kind. Lines that two kernels of a source share count twice."""
     grades = Counter(entry.grade for entry in entries)
-    found = [sets for entry in entries for sets in entry.sets]
+    groups = [sets for entry in entries for sets in entry.sets]
     proofs: Counter[str] = Counter()
-    for sets in found:
+    for sets in groups:
         proofs[sets.proof] += sets.size
     return {
         "kernels": {grade.value: grades[grade] for grade in Grade},
@@ -243,7 +243,7 @@ def as_html(name: str, entries: Sequence[Entry], problems: Sequence[Note], root:
 
 
 def _of_file(place: str, root: Path) -> str:
-    """The address of a position: the file, beside the page."""
+    """The address of a position: the file, relative to the page."""
     match = _POSITION.match(place)
     file, line = (match[1], f"#L{match[2]}") if match else (place.partition(": ")[0], "")
     return quote((root / file).as_posix()) + line

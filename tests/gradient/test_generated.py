@@ -68,7 +68,7 @@ def difference(seed: int) -> float | None:
             raise
         return None  # what loops carry takes more memory than these small tensors
     (facts,) = derived._facts.values()
-    if facts.made.text == derived._usual.text:
+    if facts.backward.text == derived._usual.text:
         arguments = {name: given[name] for name in derived.parameters}
         other = by_hand(derived, arguments, made.grid, {"y": flowing.contiguous()}, {"B": 8})
         for name, gradient in gradients.items():

@@ -458,7 +458,7 @@ WRONG = (
 GUARDS = (
     (
         "bits count as zero",
-        "gradient/derive/derive:_made",
+        "gradient/derive/derive:_backward_of",
         "isinstance(node, Bitcast)",
         "False",
         "*y = bitcast<float>(bitcast<int>(*x) + 1);",

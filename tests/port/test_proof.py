@@ -65,7 +65,7 @@ def changed(kernel: PortedKernel, old: str, new: str) -> PortedKernel:
 def test_every_define_set_is_proved(kernel: PortedKernel) -> None:
     assert kernel.proof is not None
     assert kernel.proof.wrong == ()
-    assert kernel.proof.known.equal == kernel.proof.known.tried == len(kernel.sets) >= 8
+    assert kernel.proof.single.equal == kernel.proof.single.tried == len(kernel.sets) >= 8
     assert kernel.summary().startswith(f"{len(kernel.sets)} define sets (8 read, ")
     assert f"{len(kernel.sets)} proved by TTIR" in kernel.summary()
 
@@ -125,7 +125,7 @@ def observed(name: str, folder: Path) -> Iterator[tuple[str, str | None, list[De
     subprocess.run([sys.executable, *words, *tests], cwd=own.parent, env=environment, check=True)
     sets: dict[tuple[str, str | None], list[DefineSet]] = {}
     for launch in map(observation, json.loads(file.read_text())):
-        group = sets.setdefault((launch.text, launch.said["kernel"]), [])
+        group = sets.setdefault((launch.text, launch.options["kernel"]), [])
         group += [DefineSet(defines, "observed") for defines in observed_defines(launch)]
     for (text, kernel), defines in sets.items():
         yield text, kernel, defines

@@ -77,7 +77,7 @@ def test_what_is_no_python_program(program: str) -> None:
 def test_code_of_a_command(package: Path) -> None:
     code = "import os, torch, doubling; doubling.twice(torch.ones(4), int(os.environ['SIZE']))"
     (seen,) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
-    assert seen.said["defines"] == {"TYPE": {"dtype": "float32"}, "TN": 64}
+    assert seen.options["defines"] == {"TYPE": {"dtype": "float32"}, "TN": 64}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,9 @@ def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     options = "-q -p no:cacheprovider -p no:xdist"
     seen = observe(f"{words} {options} {package.parent / 'test_doubling.py'}", [package])
     assert all(isinstance(observation, Observation) for observation in seen)
-    assert [observation.said["defines"] for observation in seen] == [{"TYPE": {"dtype": "float32"}, "TN": 48}]
+    assert [observation.options["defines"] for observation in seen] == [
+        {"TYPE": {"dtype": "float32"}, "TN": 48}
+    ]
 
 
 def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
-loops.py            sums; what a loop carries into one of its iterations
+loops.py            sums; carried values of an iteration
 walk.py             a graph in which a loop runs over the programs of the forward
 assemble.py         a pass -> its kernel
 derive.py           passes -> the source of a backward, with the ``#if`` of the forward

@@ -118,7 +118,7 @@ class Accesses:
         return frozenset(range(len(self._grid))) - used
 
     def dense(self, touched: Touched, without: Collection[int] = ()) -> int | None:
-        """n, if just the elements 0 to n - 1 are touched; None where that is not known. ``without``: by one of the
+        """n, if just the elements 0 to n - 1 are touched; None if unknown. ``without``: by one of the
         programs along these axes.
         """
         ranges = self._ranges(touched, without)
@@ -133,7 +133,7 @@ class Accesses:
         return dense(touched.offset.terms, ranges, [bound for bound in bounds if bound is not None])
 
     def reach(self, touched: Touched) -> int | None:
-        """n, if only elements of 0 to n - 1 are touched; None where that is not known."""
+        """n, if only elements of 0 to n - 1 are touched; None if unknown."""
         ranges = self._ranges(touched)
         if ranges is None or touched.offset is None or touched.offset.low < 0:
             return None
@@ -146,17 +146,17 @@ class Accesses:
         return None if largest is None else touched.offset.low + largest + 1
 
     def at_most(self, loop: Loop) -> int | None:
-        """How often a loop runs at most; None where that is not known."""
+        """How often a loop runs at most; None if unknown."""
         return self._counts[loop]
 
     def count(self, loop: Loop) -> int | None:
-        """How often a loop runs, in every program; None where that is not known."""
+        """How often a loop runs, in every program; None if unknown."""
         tests = self._tests.get(loop, ())
         fixed = len(tests) == 1 and set(tests[0].terms) == {("iteration", loop)}
         return self._counts[loop] if fixed and loop in self._whole_tests else None
 
     def _ranges(self, touched: Touched, without: Collection[int] = ()) -> dict[Key, int] | None:
-        """How far each part of an offset runs; None where that is not known."""
+        """How far each part of an offset runs; None if unknown."""
         if touched.offset is None:
             return None
         ranges: dict[Key, int] = {}
@@ -189,32 +189,32 @@ class Accesses:
         """Whether no element is stored by two of several writes, each of them once."""
         return all(self._disjoint(*pair) for pair in itertools.combinations(writes, 2))
 
-    def _disjoint(self, one: Write, other: Write) -> bool:
-        first, second = self.writes[one], self.writes[other]
+    def _disjoint(self, write: Write, other: Write) -> bool:
+        first, second = self.writes[write], self.writes[other]
         shift = self._shift(first, second)
         beside = self._before(first, second) or self._before(second, first)
-        return bool(shift) or beside or (shift == 0 and self._in_arms(one, other))
+        return bool(shift) or beside or (shift == 0 and self._in_arms(write, other))
 
     def _before(self, first: Touched, second: Touched) -> bool:
         """Whether the first access ends where the second one begins, or before."""
         end, last = self.reach(first), self.reach(second)
         return end is not None and last is not None and second.offset is not None and end <= second.offset.low
 
-    def collide(self, one: Write, other: Write) -> bool:
-        """Whether one of two stores surely stores what the other one does."""
-        first, second = self.writes[one].offset, self.writes[other].offset
-        everywhere = one.mask is None or other.mask is None or same(one.mask, other.mask)
-        return first is not None and first == second and everywhere and not self._in_arms(one, other)
+    def collide(self, write: Write, other: Write) -> bool:
+        """Whether two stores surely store to the same elements."""
+        first, second = self.writes[write].offset, self.writes[other].offset
+        everywhere = write.mask is None or other.mask is None or same(write.mask, other.mask)
+        return first is not None and first == second and everywhere and not self._in_arms(write, other)
 
-    def _in_arms(self, one: Write, other: Write) -> bool:
+    def _in_arms(self, write: Write, other: Write) -> bool:
         """Whether they are in different arms of a branch."""
-        return any((at, not arm) in self._paths[one] for at, arm in self._paths[other])
+        return any((at, not arm) in self._paths[write] for at, arm in self._paths[other])
 
     def _shift(self, first: Touched, second: Touched) -> int | None:
         """The distance from the first access to the second. At 0 they meet in the same program, at the same place
-        only; at another one they never meet. None where that is not shown.
+        only; at another one they never meet. None if unproven.
 
-        It is shown under the bounds that both have, with iterations of different loops that run equally often in
+        It is proven under the bounds that both have, with iterations of different loops that run equally often in
         place of each other.
         """
         if first.offset is None or second.offset is None or first.shape != second.shape:
@@ -270,36 +270,36 @@ class Accesses:
             self._affine[merge.after], self._masks[merge.after] = None, ()
 
     def _follow_loop(self, loop: Loop) -> None:
-        for each in loop.carried:
-            self._note(each.before)
-        starts = {each.inside: self._of(each.before) for each in loop.carried}
-        for each in loop.carried:  # once to see what an iteration adds
-            start = starts[each.inside]
-            marked = None if start is None else start.plus(Affine.symbol(("carried", each.inside)))
-            self._affine[each.inside], self._masks[each.inside] = marked, ()
+        for carry in loop.carried:
+            self._note(carry.before)
+        starts = {carry.inside: self._of(carry.before) for carry in loop.carried}
+        for carry in loop.carried:  # first, to find the increments
+            start = starts[carry.inside]
+            marked = None if start is None else start.plus(Affine.symbol(("carried", carry.inside)))
+            self._affine[carry.inside], self._masks[carry.inside] = marked, ()
         self._loops, outer = (*self._loops, loop), self._loops
         self._counts[loop], self._tests[loop] = None, ()
         self._follow(loop.body)
-        for each in loop.carried:
-            start, last = starts[each.inside], self._affine.get(each.last)
-            marked = self._affine[each.inside]
+        for carry in loop.carried:
+            start, last = starts[carry.inside], self._affine.get(carry.last)
+            marked = self._affine[carry.inside]
             step = None
             if start is not None and last is not None and marked is not None:
                 added = last.plus(marked, -1)
                 step = added.low if not added.terms else None
             if start is None or step is None:
-                starts[each.inside] = None
+                starts[carry.inside] = None
             else:
                 steps: dict[Key, int] = dict(start.terms)
                 if step:
                     steps["iteration", loop] = step
-                starts[each.inside] = replace(start, terms=steps)
+                starts[carry.inside] = replace(start, terms=steps)
         self._affine.update(starts)
         self._test(loop)
         self._follow(loop.body)
         self._loops = outer
-        for each in loop.carried:
-            self._affine[each.after], self._masks[each.after] = None, ()
+        for carry in loop.carried:
+            self._affine[carry.after], self._masks[carry.after] = None, ()
 
     def _test(self, loop: Loop) -> None:
         """How often the loop runs at most, by its condition."""
@@ -316,15 +316,15 @@ class Accesses:
                     min(0, value * (self._grid[key[1]] - 1)) for key, value in rest.items()
                 )
                 count = max(0, -least // step + 1)
-                known = self._counts[loop]
-                self._counts[loop] = count if known is None else min(known, count)
+                previous = self._counts[loop]
+                self._counts[loop] = count if previous is None else min(previous, count)
 
     @staticmethod
-    def _keep(known: set[Any], item: Any, holds: bool) -> None:
-        """Note what holds; loops are followed twice, and the second time counts."""
-        known.discard(item)
+    def _keep(proven: set[Any], item: Any, holds: bool) -> None:
+        """Record a fact; loops are followed twice, and the second time counts."""
+        proven.discard(item)
         if holds:
-            known.add(item)
+            proven.add(item)
 
     def _note(self, *exprs: Expr | None) -> None:
         for expr in exprs:
@@ -419,7 +419,7 @@ class Accesses:
     # ------------------------------------------------------------ masks
 
     def _bounds(self, expr: Expr, holds: bool = True) -> tuple[Affine, ...]:
-        """What is at most 0 where a condition holds, or does not, in the axes of the condition."""
+        """Expressions that are at most 0 where a condition holds, or does not, in its axes."""
         match expr:
             case Unary(operator="!", operand=operand):
                 return self._bounds(operand, not holds)
@@ -462,8 +462,8 @@ class Accesses:
             case Binary(operator="&&" | "&", left=left, right=right):
                 return self._all(left) and self._all(right)
             case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
-                known = self._of(left) is not None and self._of(right) is not None
-                return known and _whole(left) and _whole(right)
+                affine = self._of(left) is not None and self._of(right) is not None
+                return affine and _whole(left) and _whole(right)
             case _:
                 return False
 

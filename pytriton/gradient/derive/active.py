@@ -58,13 +58,13 @@ def expressions_of(item: Item) -> Iterator[Expr]:
             if mask is not None:
                 yield mask
         case Loop(carried=carried, condition=condition):
-            yield from (each.before for each in carried)
+            yield from (carry.before for carry in carried)
             if condition is not None:
                 yield condition
         case Branch(condition=condition, merges=merges):
             yield condition
-            for each in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
-                yield Name(item.statement.span, each.type, each)
+            for arm in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
+                yield Name(item.statement.span, arm.type, arm)
 
 
 @record
@@ -105,11 +105,11 @@ class Flow:
         if isinstance(item, Define) and item.value is not None:
             self._join(item.symbol, item.value)
         elif isinstance(item, Loop):
-            for each in item.carried:
-                last = Name(item.statement.span, each.last.type, each.last)
-                for value in (each.before, last):
-                    self._join(each.inside, value)
-                    self._join(each.after, value)
+            for carry in item.carried:
+                last = Name(item.statement.span, carry.last.type, carry.last)
+                for value in (carry.before, last):
+                    self._join(carry.inside, value)
+                    self._join(carry.after, value)
         elif isinstance(item, Branch):
             for merge in item.merges:
                 for arm in (merge.yes, merge.no):

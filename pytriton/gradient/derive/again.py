@@ -1,8 +1,8 @@
-"""The statements of the forward, written again, as far as a backward needs what they compute.
+"""Recomputes the forward values that the backward needs.
 
-Each block that is written is a ``Level``, with the variables that it declares. What a loop carries becomes a
-variable that the loop changes. A pointer into an input or an output has a *twin*: the same pointer into its
-gradient, computed beside it.
+Each block that is written is a ``Level``, with the variables that it declares. A value that a loop carries
+becomes a variable that the loop changes. A pointer into an input or an output has a *gradient pointer*: the same
+pointer into its gradient, computed next to it.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Level:
     about: Span | None = None
 
 
-class Again:
-    """Writes statements again. ``inputs`` and ``outputs`` are parameters; ``wide``: inputs whose gradients are
+class Recomputed:
+    """Recomputes statements. ``inputs`` and ``outputs`` are parameters; ``wide``: inputs whose gradients are
     added up in memory, in float if they are half.
     """
 
@@ -85,7 +85,7 @@ class Again:
         self.level = Level(None)
         self.top = self.level
         self.words = words
-        self._twins: dict[Symbol, Symbol] = {}
+        self._gradients: dict[Symbol, Symbol] = {}
         self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
         self._program: Symbol | None = None
@@ -93,18 +93,18 @@ class Again:
         self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs
         self._repeated: dict[Loop, tuple[For, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Symbol] = {}  # as variables here
-        self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
+        self.primal_of: dict[Symbol, Symbol] = {}  # gradients of parameters
         for symbol in parameters:
             self.parameters[symbol] = self.declare(symbol)
             if symbol in inputs or symbol in self.outputs:
-                twin = self.twin(symbol)
-                self.twin_of[twin] = symbol
-                self.parameters[twin] = self.declare(twin)
+                gradient = self.gradient(symbol)
+                self.primal_of[gradient] = symbol
+                self.parameters[gradient] = self.declare(gradient)
 
     # ------------------------------------------------------------ variables
 
     def new(self, hint: str, type_: Type, word: str = "", *, scratch: bool = False) -> Symbol:
-        """A variable that nothing declares as yet; ``scratch``: a pointer to what only its loads need."""
+        """A variable that is not declared yet; ``scratch``: a pointer to memory that only its loads need."""
         assert isinstance(type_, ScalarType | PointerType | BlockType)
         return Symbol(hint, type_, ADDED, word=word, noalias=scratch)
 
@@ -116,7 +116,9 @@ class Again:
         return variable
 
     def wide_word(self, word: str, element: object) -> str:
-        """The type of what flows: float, not ``TYPE`` of tensors that could be half; the user's word for others."""
+        """The type of a cotangent: float, not ``TYPE`` of tensors that could be half; the user's word for
+        others.
+        """
         narrow = element in (HALF, BFLOAT16) or (element == FLOAT and word in self.words.stored)
         return "float" if narrow else word
 
@@ -131,11 +133,11 @@ class Again:
 
     def variables_of(self, symbols: Iterable[Symbol]) -> set[Symbol]:
         """The variables that these symbols are in any block, and their pointers into gradients."""
-        twinned = [each for symbol in symbols for each in self.with_twin(symbol)]
-        return set().union(*(self._variables.get(symbol, ()) for symbol in twinned))
+        versions = [version for symbol in symbols for version in self.with_gradient(symbol)]
+        return set().union(*(self._variables.get(symbol, ()) for symbol in versions))
 
     def add_parameter(self, symbol: Symbol) -> None:
-        """A parameter that the forward has not."""
+        """Add a parameter that the forward does not have."""
         self.parameters[symbol] = self.top.symbols[symbol] = self.new(symbol.name, symbol.type)
 
     def program(self) -> Expr:
@@ -168,12 +170,12 @@ class Again:
         return lines
 
     def load(self, symbol: Symbol, pointer: Expr, above: tuple[str, ...] = ()) -> None:
-        """A variable, read from memory."""
+        """Declare a variable, loaded from memory."""
         variable = self.declare(symbol, self._words.get(symbol, ""))
         self.emit(f.declare(variable, f.load(pointer), Comments(above)))
 
     def _read(self, proof: SavedValue) -> None:
-        """A variable, from the output that holds it."""
+        """Declare a variable, loaded from the output that it is saved in."""
         self.load(proof.symbol, self._spell(proof.pointer), ("as the forward left it",))
 
     def emit(self, statement: Statement) -> Statement:
@@ -183,7 +185,7 @@ class Again:
         self.level.lines.append(statement)
         return statement
 
-    def _known(self, expr: Expr) -> Expr | None:
+    def _cached(self, expr: Expr) -> Expr | None:
         level: Level | None = self.level
         while level is not None:
             if expr in level.values:
@@ -195,9 +197,9 @@ class Again:
         """An expression of the forward, over the variables here; ``exact``: with a conversion that C would make
         only where it stood.
         """
-        known = self._known(expr)
-        if known is not None:
-            return known
+        value = self._cached(expr)
+        if value is not None:
+            return value
         if isinstance(expr, Broadcast) and is_implicit(expr):
             return self._spell(expr.operand, exact=exact)
         if (
@@ -214,10 +216,10 @@ class Again:
         return self._now(expr)
 
     def _now(self, expr: Expr) -> Expr:
-        """The same over the variables here; what has a name already is that, at the same place."""
-        known = self._known(expr)
-        if known is not None:
-            return replace(known, span=expr.span)
+        """The same over the variables here; a cached value by its name, at the same place."""
+        value = self._cached(expr)
+        if value is not None:
+            return replace(value, span=expr.span)
         if isinstance(expr, Name):
             return (
                 expr if expr.symbol.value is not None else replace(expr, symbol=self.symbol_of(expr.symbol))
@@ -241,9 +243,9 @@ class Again:
         root = next(iter(roots)) if len(roots) == 1 else None
         return root if root in self.inputs or root in self.outputs else None
 
-    def twin(self, symbol: Symbol) -> Symbol:
+    def gradient(self, symbol: Symbol) -> Symbol:
         """The same pointer, into the gradient."""
-        if symbol not in self._twins:
+        if symbol not in self._gradients:
             root = self._root(Name(symbol.span, symbol.type, symbol)) or symbol
             element = element_of(root.type)
             assert isinstance(element, PointerType)
@@ -251,36 +253,36 @@ class Again:
             if root in self.wide and target in (HALF, BFLOAT16):
                 target = FLOAT
             type_ = with_element(PointerType(target), shape_of(symbol.type))
-            self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
-        return self._twins[symbol]
+            self._gradients[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
+        return self._gradients[symbol]
 
-    def with_twin(self, symbol: Symbol) -> list[Symbol]:
+    def with_gradient(self, symbol: Symbol) -> list[Symbol]:
         """A variable, and the same pointer into the gradient if there is one."""
-        return [symbol, self.twin(symbol)] if self._has_twin(symbol) else [symbol]
+        return [symbol, self.gradient(symbol)] if self._has_gradient(symbol) else [symbol]
 
-    def _twinned(self, pointer: Expr) -> Expr:
-        """The same pointer into the gradient; what its offset is loaded from stays."""
+    def _gradient_pointer(self, pointer: Expr) -> Expr:
+        """The same pointer into the gradient; pointers that its offset is loaded from stay."""
         if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):
             return pointer
         if isinstance(pointer, Name):
-            twin = self.twin(pointer.symbol)
-            return Name(pointer.span, twin.type, twin)
-        return with_children(pointer, self._twinned)
+            gradient = self.gradient(pointer.symbol)
+            return Name(pointer.span, gradient.type, gradient)
+        return with_children(pointer, self._gradient_pointer)
 
-    # ------------------------------------------------------------ the forward, again
+    # ------------------------------------------------------------ recomputation
 
-    def again(self, items: Iterable[Item]) -> None:
+    def recompute(self, items: Iterable[Item]) -> None:
         for item in items:
             match item:
                 case Define():
                     self.define(item)
                 case Loop():
-                    self._loop_again(item)
+                    self._recompute_loop(item)
                 case Branch():
-                    self._branch_again(item)
+                    self._recompute_branch(item)
 
     def define(self, item: Define) -> None:
-        """A definition."""
+        """Recompute a definition."""
         word = self._words.get(item.symbol) or self._word(item.symbol)
         if item.symbol in self.saved:
             self._words[item.symbol] = word
@@ -290,13 +292,15 @@ class Again:
             return
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
-        if self._has_twin(item.symbol):
-            twin = self.twin(item.symbol)
-            lines.append((twin, None if item.value is None else self._spell(self._twinned(item.value))))
-            alike = element_of(twin.type) == element_of(item.symbol.type)
+        if self._has_gradient(item.symbol):
+            gradient = self.gradient(item.symbol)
+            lines.append(
+                (gradient, None if item.value is None else self._spell(self._gradient_pointer(item.value)))
+            )
+            alike = element_of(gradient.type) == element_of(item.symbol.type)
             summed = self._root(Name(item.symbol.span, item.symbol.type, item.symbol)) in self.wide
             exact = self.wide_word(word, item.symbol.target) if summed else word
-            self._words[twin] = exact if alike else ""
+            self._words[gradient] = exact if alike else ""
         for symbol, formula in lines:
             own, comments = symbol is item.symbol, item.statement.comments
             variable = self.declare(symbol, self._words.get(symbol, "") or (word if own else ""))
@@ -310,7 +314,7 @@ class Again:
                 self._reuse(proof, name)
 
     def _reuse(self, proof: Exact, name: Expr) -> None:
-        """Let the converted value be read where the operand was."""
+        """Read the converted value instead of its operand."""
         self.level.values[proof.conversion.operand] = name
 
     def _word(self, symbol: Symbol) -> str:
@@ -323,7 +327,7 @@ class Again:
                 return word
         return self.words.type_word(symbol)
 
-    def _has_twin(self, symbol: Symbol) -> bool:
+    def _has_gradient(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)
         return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
 
@@ -332,61 +336,63 @@ class Again:
         return f.named(self.symbol_of(symbol))
 
     def _starts(self, loop: Loop, inner: Level) -> tuple[list[Declare], list[Carried]]:
-        """What a loop carries, as variables of the block around it; those declared in its head."""
+        """Declare carried values in the block around a loop; returns those declared in its head, and all."""
         heads: list[Declare] = []
         every: list[Carried] = []
-        for each in loop.carried:
-            every.append(each)
-            if self._has_twin(each.inside):
-                pair = [self.twin(symbol) for symbol in (each.inside, each.last, each.after)]
-                every.append(Carried(self._twinned(each.before), pair[0], pair[1], pair[2], each.counter))
-        for each in every:
-            before = self._spell(each.before)
-            variable = self.declare(each.inside, self._word(each.inside))
-            inner.symbols[each.inside] = self.level.symbols[each.after] = variable
+        for carry in loop.carried:
+            every.append(carry)
+            if self._has_gradient(carry.inside):
+                pair = [self.gradient(symbol) for symbol in (carry.inside, carry.last, carry.after)]
+                every.append(
+                    Carried(self._gradient_pointer(carry.before), pair[0], pair[1], pair[2], carry.counter)
+                )
+        for carry in every:
+            before = self._spell(carry.before)
+            variable = self.declare(carry.inside, self._word(carry.inside))
+            inner.symbols[carry.inside] = self.level.symbols[carry.after] = variable
             line = f.declare(variable, before)
-            if each.counter:
+            if carry.counter:
                 heads.append(line)
             else:
                 self.emit(line)
         return heads, every
 
     def ends(self, every: list[Carried]) -> list[Assign]:
-        """At the end of an iteration: what is carried has its new value. Emits all but the steps of the head."""
+        """Assign carried values at the end of an iteration. Emits all but the steps of the head."""
         steps: list[Assign] = []
-        for each in every:
-            if each.last is each.inside:
+        for carry in every:
+            if carry.last is carry.inside:
                 continue
-            update = f.assign(self.symbol_of(each.inside), self.name_of(each.last))
-            if each.counter:
+            update = f.assign(self.symbol_of(carry.inside), self.name_of(carry.last))
+            if carry.counter:
                 steps.append(update)
             else:
                 self.level.lines.append(update)
         return steps
 
-    def _loop_again(self, loop: Loop) -> None:
+    def _recompute_loop(self, loop: Loop) -> None:
         outer, self.level = self.level, Level(self.level)
         inner, self.level = self.level, outer
         heads, every = self._starts(loop, inner)
         self.level = inner
         condition = None if loop.condition is None else self._spell(loop.condition)
-        self.again(loop.body)
+        self.recompute(loop.body)
         steps = self.ends(every)
         self.level = outer
         repeat = self.emit(f.loop(heads, condition, steps, inner.lines, *loop.statement.comments.above))
         assert isinstance(repeat, For)
         self._repeated[loop] = repeat, inner
-        for each in loop.carried:
-            if each.after in self.saved:
-                self._words[each.after] = self._words[each.inside]
-                self._read(self.saved[each.after])
+        for carry in loop.carried:
+            if carry.after in self.saved:
+                self._words[carry.after] = self._words[carry.inside]
+                self._read(self.saved[carry.after])
 
-    def _branch_again(self, branch: Branch) -> None:
+    def _recompute_branch(self, branch: Branch) -> None:
         afters: list[tuple[Symbol, Symbol, Symbol]] = []
         for merge in branch.merges:
             afters.append((merge.after, merge.yes, merge.no))
-            if self._has_twin(merge.after):
-                afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
+            if self._has_gradient(merge.after):
+                afters.append((self.gradient(merge.after), self.gradient(merge.yes), self.gradient(merge.no)))
         for after, _, _ in afters:
             word = self._word(after)
             self.emit(f.declare(self.declare(after, word), None))
@@ -395,7 +401,7 @@ class Again:
         outer = self.level
         for arm, at in ((branch.then, 1), (branch.otherwise, 2)):
             self.level = Level(outer)
-            self.again(arm)
+            self.recompute(arm)
             for names in afters:
                 self.level.lines.append(f.assign(self.symbol_of(names[0]), self.name_of(names[at])))
             blocks.append(self.level.lines)

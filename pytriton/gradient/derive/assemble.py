@@ -1,4 +1,4 @@
-"""One pass of a backward -> the text of its kernel.
+"""One pass of a backward -> the source of its kernel.
 
 The pass is reversed, what is not read is dropped, a walk over the forward's programs is put around it, and it is
 printed. The text is a source like any other: it is read and checked where it is translated, and only there.
@@ -50,7 +50,7 @@ class Derived:
     of the parameter. ``count``: the parameter with the number of programs of the forward along the axis that is
     looped over, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter with
     the number of elements of a part of its gradient. ``stores``: the loads, by number, whose gradient
-    it is shown to store in every iteration, and not to add to memory.
+    it is proven to store in every iteration, and not to add to memory.
     """
 
     text: str
@@ -98,7 +98,7 @@ def derived_kernel(
 
 
 class _Kernel:
-    """One pass, on its way to a text. ``loops``: how many there are in the text."""
+    """One pass, while it is assembled. ``loops``: the number of loops in its source."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class _Kernel:
             sums = None
             if at.loop is not None:
                 loop, flow = loops_of(items)[at.loop], Flow(items, parameters, frozenset(inputs))
-                sums = only_adds(loop, (each for each in loop.carried if flow.active(each.name)))
+                sums = only_adds(loop, (carry for carry in loop.carried if flow.active(carry.name)))
                 if sums is None:
                     raise self._unwalkable()
             self.turn = turned(items, at.axis, sums, shared, kernel.span)
@@ -163,14 +163,16 @@ class _Kernel:
         if count is not None:
             uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
             text_of_count = kernel_text(replace(kernel, parameters=uncounted), *how)
-        twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
-        stored = (each.site for each in every(body, branches=False) if isinstance(each, Store))
+        gradients = {
+            self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol
+        }
+        stored = (store.site for store in every(body, branches=False) if isinstance(store, Store))
         return Derived(
             text,
             self.name,
             tuple(chosen.values()),
-            {symbol.name: twins[symbol] for symbol in forward.inputs if symbol in twins},
-            {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
+            {symbol.name: gradients[symbol] for symbol in forward.inputs if symbol in gradients},
+            {symbol.name: gradients[symbol] for symbol in forward.outputs if symbol in gradients},
             self.at,
             count,
             text_of_count,
@@ -180,7 +182,7 @@ class _Kernel:
         )
 
     def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
-        """What a launch has to know: the grid, and what the parameters are that the forward has not."""
+        """Comments for the launch: the grid, and the parameters that the forward does not have."""
         at, forward = self.at, self.forward.kernel.name
         grid = f"grid: same as {forward}"
         if at.axis is not None:
@@ -191,16 +193,18 @@ class _Kernel:
         head = [grid]
         if self.turn is not None and self.turn.count in chosen:
             head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
-        twins = {of: chosen[twin] for twin, of in self.reversed.twin_of.items() if twin in chosen}
+        gradients = {
+            of: chosen[gradient] for gradient, of in self.reversed.primal_of.items() if gradient in chosen
+        }
         for of, size in self.sizes.items():
-            if of in twins:
+            if of in gradients:
                 head.append(
-                    f"{twins[of]} [programs, {chosen[size]}]: each program's part of the gradient of {of.name}"
+                    f"{gradients[of]} [programs, {chosen[size]}]: each program's part of the gradient of {of.name}"
                 )
         added = [
             self.forward.input_of(self.forward.loads[number]) for number, way in at.ways if way == "atomic"
         ]
-        names = ", ".join(twins[of] for of in dict.fromkeys(added) if of in twins)
+        names = ", ".join(gradients[of] for of in dict.fromkeys(added) if of in gradients)
         if names:
             head.append(f"{names}: added to; zeroed before the first kernel")
         states = [kept for kept in self.reversed.kept if kept.state in chosen]
@@ -228,7 +232,7 @@ class _Kernel:
 
     def _of(self, symbol: Symbol) -> Symbol:
         """The parameter that this is the gradient of; itself where it is none."""
-        return self.reversed.twin_of.get(symbol, symbol)
+        return self.reversed.primal_of.get(symbol, symbol)
 
     def _parameter(self, symbol: Symbol, name: str) -> Symbol:
         """A parameter, by the user's word for its type; a gradient is read and written."""
@@ -242,7 +246,7 @@ class _Kernel:
         return replace(symbol, name=name, parameter=True, word=word, **promises)
 
     def lines(self) -> Body:
-        """What the pass does."""
+        """The statements of the pass."""
         if self.turn is None:
             return live(self.reversed.run(self.items))
         self.reversed.alone = False
@@ -252,8 +256,8 @@ class _Kernel:
         except NotShared:
             raise self._unwalkable() from None
         unknown = self.reversed.variables_of(self.turn.unknown)
-        again = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
-        if again or not unknown.isdisjoint(reads(lines)):
+        reruns = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
+        if reruns or not unknown.isdisjoint(reads(lines)):
             raise self._unwalkable()  # it takes the whole loop
         return self._in_parts(lines, part) if self.at.has_parts else lines
 
@@ -270,13 +274,13 @@ class _Kernel:
             many = f.multiply(many, _of_grid("get_num_programs", other))
         offset = f.cast(number if self.at.others else f.named(part), LONG)
         for symbol, size in self.sizes.items():
-            given = self.reversed.parameters[self.reversed.twin(symbol)]
-            if given not in reads(lines):
+            gradient = self.reversed.parameters[self.reversed.gradient(symbol)]
+            if gradient not in reads(lines):
                 continue
-            pointer = self.reversed.new(f"d_{symbol.name}", given.type, given.word)
-            lines = renamed(lines, {given: pointer})
+            pointer = self.reversed.new(f"d_{symbol.name}", gradient.type, gradient.word)
+            lines = renamed(lines, {gradient: pointer})
             there = f.multiply(offset, self.reversed.name_of(size))
-            tops.append(f.declare(pointer, f.binary("+", f.named(given), there)))
+            tops.append(f.declare(pointer, f.binary("+", f.named(gradient), there)))
         return (*tops, *lines)
 
 
@@ -286,7 +290,7 @@ def every_loop(items: list[Item]) -> list[Loop]:
 
 
 def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
-    """What is kept, and how large it is."""
+    """Comment on a saved value and its size."""
     rows = f"2 * {chosen[kept.capacity]}" if kept.segments else chosen[kept.capacity]
     shape = ", ".join(["programs", rows, *filter(None, [sizes(kept.shape)])])
     when = "at the start of each segment, then of each iteration of one segment"

@@ -50,7 +50,7 @@ class BackwardPass:
 
 @record
 class _Launch:
-    """One point of a sweep: its kernel, and what it touches."""
+    """One config of a sweep: its kernel and its accesses."""
 
     forward: Forward
     accesses: Accesses
@@ -64,7 +64,7 @@ class _Launch:
 
     def apart(self, numbers: Sequence[int]) -> bool:
         touched = [self.touched(number) for number in numbers]
-        return self.accesses.apart([each for each in touched if each is not None])
+        return self.accesses.apart([access for access in touched if access is not None])
 
     def loop(self, number: int) -> int | None:
         """The number of the only loop that a load is in, if its iterations may be programs."""
@@ -90,10 +90,10 @@ Walk = tuple[int, tuple[int, ...], int | None]  # axis, others, loop of a pass
 def planned(
     points: Iterable[tuple[Forward, Accesses, Sequence[int]]], whole: Collection[str], never: Collection[int]
 ) -> tuple[BackwardPass, ...]:
-    """The passes for a launch, right for every point of a sweep (with its grid).
+    """The passes for a launch, valid for every config of a sweep (with its grid).
 
-    ``whole``: inputs that are dense, so that parts of their gradients can lie side by side; ``never``: loads whose
-    programs cannot be looped over.
+    ``whole``: inputs that are dense, so that parts of their gradients can be stored side by side; ``never``:
+    loads whose programs cannot be looped over.
     """
     launches = [_Launch(forward, accesses) for forward, accesses, _ in points]
     grids = [grid for _, _, grid in points]
@@ -116,7 +116,7 @@ def planned(
             plain[at] = {**plain[at], **way}
     shared = [walk for walk in walks if walk[2] is None]
     first: Walk | tuple[None, tuple[()], None] = (None, (), None)
-    if shared and plain:  # computed beside what is stored
+    if shared and plain:  # computed in the first pass
         first = max(shared, key=lambda walk: len(walks[walk]))
         plain[0] = plain[0] | walks.pop(first)
     passes = [
@@ -194,16 +194,16 @@ def added(forward: Forward, passes: Iterable[BackwardPass]) -> frozenset[Symbol]
     """The inputs whose gradients are added up in memory, by several puts: in float, if they are half."""
     result: set[Symbol] = set()
     seen: set[Symbol] = set()
-    for each in passes:
-        for number, way in each.ways:
+    for plan in passes:
+        for number, way in plan.ways:
             symbol = forward.input_of(forward.loads[number])
-            if symbol in seen or way == "atomic" or (way == "sum" and each.has_parts):
+            if symbol in seen or way == "atomic" or (way == "sum" and plan.has_parts):
                 result.add(symbol)
             seen.add(symbol)
     return frozenset(result)
 
 
 def cost(passes: Sequence[BackwardPass]) -> tuple[int, int, int]:
-    """What tells a better launch from a worse one: atomics, passes, sums."""
-    ways = [way for each in passes for _, way in each.ways]
+    """The sort key of plans: atomics, passes, sums."""
+    ways = [way for plan in passes for _, way in plan.ways]
     return ways.count("atomic"), len(passes), ways.count("sum")

@@ -266,7 +266,7 @@ def permuted(formula: Expr, order: Sequence[int]) -> Expr:
         return formula.operand
     product = bare(formula)
     if len(order) == 2 and isinstance(product, typed.Dot):
-        left, right = (permuted(each, order) for each in (product.left, product.right))
+        left, right = (permuted(factor, order) for factor in (product.left, product.right))
         return replace(binary("@", right, left), type=type_)
     return typed.Permute(ADDED, type_, formula, tuple(order))
 

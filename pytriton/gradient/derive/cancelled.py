@@ -102,7 +102,7 @@ def _placed(items: Iterable[Item], loop: Loop | None) -> Iterator[tuple[Expr, Lo
     for item in items:
         match item:
             case Loop():
-                yield from ((each.before, loop) for each in item.carried)
+                yield from ((carry.before, loop) for carry in item.carried)
                 if item.condition is not None:
                     yield item.condition, item
                 yield from _placed(item.body, item)
@@ -135,14 +135,14 @@ _LN2: Final = 0.6931471805599453
 
 
 class _Shift:
-    """What becomes of values if d is added to some extremes; None where that is not known. ``loop``: the innermost
+    """The growth of values if d is added to some extremes; None where it is unknown. ``loop``: the innermost
     that evaluates them; each iteration has another d.
     """
 
     def __init__(self, shifted: Collection[Expr], loop: Loop | None) -> None:
         self.shifted = shifted
         # 1.442695 is 1 / ln 2: to as many digits as the type has
-        self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6
+        self._digits = 12 if any(element_of(extreme.type) == DOUBLE for extreme in shifted) else 6
         self.written: dict[Write, _Growth | None] = {}
         self._loop = loop
         self._grown: dict[Symbol, _Growth | None] = {}
@@ -163,26 +163,26 @@ class _Shift:
                 case Branch():
                     evaluated |= self.follow(item.then) | self.follow(item.otherwise)
                     for merge in item.merges:
-                        arms = (self._grown.get(each, _FIXED) for each in (merge.yes, merge.no))
+                        arms = (self._grown.get(arm, _FIXED) for arm in (merge.yes, merge.no))
                         joined = _joined(*arms) if self.of(item.condition) == _FIXED else None
                         self._grown[merge.after] = joined
         return evaluated
 
     def _follow_loop(self, loop: Loop) -> bool:
-        """Whether each iteration has a d of its own. Then what is carried must not change."""
-        inside = {each.inside: self.of(each.before) for each in loop.carried}
+        """Whether each iteration has a d of its own. Then carried values must not change."""
+        inside = {carry.inside: self.of(carry.before) for carry in loop.carried}
         while True:
             self._grown.update(inside)
             own = self.follow(loop.body) or loop is self._loop
             fixed = loop.condition is None or self.of(loop.condition) == _FIXED
             ends: dict[Symbol, _Growth | None] = {}
-            for each in loop.carried:
-                joined = _joined(inside[each.inside], self._grown.get(each.last, _FIXED))
-                ends[each.inside] = joined if fixed and (not own or joined in _STILL) else None
+            for carry in loop.carried:
+                joined = _joined(inside[carry.inside], self._grown.get(carry.last, _FIXED))
+                ends[carry.inside] = joined if fixed and (not own or joined in _STILL) else None
             if ends == inside:
                 break
             inside = ends  # each becomes less known
-        self._grown.update({each.after: inside[each.inside] for each in loop.carried})
+        self._grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
         return own
 
     def of(self, expr: Expr) -> _Growth | None:
@@ -226,7 +226,9 @@ class _Shift:
                 return _FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
 
     def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> _Growth | None:
-        first, second = (_broadcast(self.of(each), shape_of(each.type), shape) for each in (left, right))
+        first, second = (
+            _broadcast(self.of(operand), shape_of(operand.type), shape) for operand in (left, right)
+        )
         if first is None or second is None:
             return None
         if operator in "+-":
@@ -267,13 +269,13 @@ def _sum(left: _Growth, right: _Growth, sign: int) -> _Growth | None:
 
 
 def _joined(left: _Growth | None, right: _Growth | None) -> _Growth | None:
-    """What grows like both."""
+    """The growth that both have."""
     if left in _STILL and right in _STILL:
         return left if left == right else _FIXED
-    for one, other in ((left, right), (right, left)):
-        if one == other or (one == _ZERO and other is not None and other.kind == "*"):
+    for growth, other in ((left, right), (right, left)):
+        if growth == other or (growth == _ZERO and other is not None and other.kind == "*"):
             return other
-        if one == _INFINITE and other is not None and other.kind == "+":
+        if growth == _INFINITE and other is not None and other.kind == "+":
             return other
     return None
 

@@ -1,15 +1,15 @@
-"""The passes of a backward -> its text: kernels in launch order.
+"""The passes of a backward -> its source: kernels in launch order.
 
-The passes are planned, each is made a kernel (assemble.py), and kernels that add up parts of sums follow them.
+The passes are planned, each becomes a kernel (assemble.py), and kernels that add up parts of sums follow them.
 
-A launch knows its integers, a text does not. So what is printed takes an input to be read once if there are
-ordinary sizes for which it is; ``pytriton.gradient`` looks again at each launch.
+A launch knows its integers, a source does not. So the printed backward assumes that an input is read once if it is
+for some ordinary sizes; ``pytriton.gradient`` checks each launch.
 
-The ``#if`` of the forward are kept in what is printed. The forward is derived with each flag defined and undefined
-(or 1 and 0). What the texts have in common is printed once, the differences below the condition. That is done for
-flags: names that the source tests in ``#if`` and uses nowhere else, so that an arm cannot depend on their value. A
-source that defines such a name, or chains conditions with ``#elif``, or has an arm without a derivative is derived
-for the given defines alone.
+The ``#if`` of the forward are kept in the printed backward. The forward is derived with each flag defined and
+undefined (or 1 and 0). The common lines are printed once, the differences below the condition. That is done for
+flags: names that the source tests in ``#if`` and uses nowhere else, so that an arm cannot depend on their value.
+A source that defines such a name, or chains conditions with ``#elif``, or has an arm without a derivative is
+derived for the given defines alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Point = tuple[Forward, Accesses, Sequence[int]]
 @record
 class Backward:
     """The kernels in launch order. ``sums``: of inputs whose gradient comes in parts, the kernel that adds them up,
-    with its text. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by
+    with its source. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by
     atomics; ``zero``: inputs that no kernel has a gradient of.
     """
 
@@ -60,7 +60,7 @@ class Backward:
     @property
     def text(self) -> str:
         """All kernels."""
-        texts = [each.text for each in self.passes]
+        texts = [derived.text for derived in self.passes]
         if self.zero:
             texts.insert(0, f"// zero: the gradient of {', '.join(self.zero)}\n")
         return "\n".join([*texts, *dict(self.sums.values()).values()])
@@ -69,7 +69,7 @@ class Backward:
 def backward(
     points: Sequence[Point], whole: Collection[str]
 ) -> tuple[tuple[BackwardPass, ...], list[Backward]]:
-    """The passes for a launch, and the backward of each point of its sweep; ``whole``: inputs that are dense."""
+    """The passes for a launch, and the backward of each of its configs; ``whole``: inputs that are dense."""
     while True:
         never = {number for forward, _, _ in points for number in forward.never}
         passes = planned(points, whole, never)
@@ -82,10 +82,10 @@ def backward(
 def usual(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
     """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
     key = "usual", forward.checkpoints
-    if key not in forward.made:
-        forward.made[key] = _best(forward)
-    found: tuple[tuple[BackwardPass, ...], Backward] = forward.made[key]
-    return found
+    if key not in forward.backwards:
+        forward.backwards[key] = _best(forward)
+    best: tuple[tuple[BackwardPass, ...], Backward] = forward.backwards[key]
+    return best
 
 
 def _best(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
@@ -126,8 +126,8 @@ def derivable(
     checkpoints: bool = False,
 ) -> Forward:
     """A kernel with a backward. Inputs that were not named and have no gradient, are in ``refused``;
-    raises a CompileError if none is left. ``reads_outputs``: the backward may read what the forward left there;
-    ``checkpoints``: it keeps what loops carry for segments of their iterations, not for each.
+    raises a CompileError if none is left. ``reads_outputs``: the backward may read the outputs of the forward;
+    ``checkpoints``: it saves carried values for segments of iterations, not for each.
     """
 
     def read(inputs: Collection[str] | None) -> Forward:
@@ -182,65 +182,68 @@ def derived_text(
 
 
 def _kept_bytes(forward: Forward) -> int:
-    """What the largest of some ordinary launches keeps of what loops carry."""
-    loops, (_, made) = every_loop(forward.items), usual(forward)
-    states = [state for derived in made.passes for state in derived.states]
+    """The bytes of carried values saved by the largest of some ordinary launches."""
+    loops, (_, best) = every_loop(forward.items), usual(forward)
+    states = [state for derived in best.passes for state in derived.states]
     most = 0
     for accesses, grid in map(partial(_ordinary, forward), TYPICAL_SIZES):
         sizes = (
-            each.count * each.element.bits // 8 * (accesses.at_most(loops[each.loop]) or 0) for each in states
+            state.count * state.element.bits // 8 * (accesses.at_most(loops[state.loop]) or 0)
+            for state in states
         )
         most = max(most, math.prod(grid) * sum(sizes))
     return most
 
 
 def _derived(forward: Forward, passes: tuple[BackwardPass, ...]) -> Backward:
-    """The text for these passes, made once."""
+    """The source for these passes, cached."""
     key = passes, forward.checkpoints
-    if key not in forward.made:
-        forward.made[key] = _made(forward, passes)
-    made: Backward = forward.made[key]
-    return made
+    if key not in forward.backwards:
+        forward.backwards[key] = _backward_of(forward, passes)
+    result: Backward = forward.backwards[key]
+    return result
 
 
-def _made(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
+def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
     for node in (node for expr in forward.flow.expressions() for node in walk(expr)):
         if isinstance(node, Bitcast) and forward.flow.active(node.operand):
             refuse("TC701", "the bits of a value that depends on an input have no derivative", node.span)
     wide = added(forward, passes)
-    of = [[forward.input_of(forward.loads[number]) for number, _ in each.ways] for each in passes]
-    apart = len({symbol for symbols in of for symbol in symbols}) == sum(len(set(symbols)) for symbols in of)
-    made: list[Derived] = []
+    of = [[forward.input_of(forward.loads[number]) for number, _ in plan.ways] for plan in passes]
+    disjoint = len({symbol for symbols in of for symbol in symbols}) == sum(
+        len(set(symbols)) for symbols in of
+    )
+    kernels: list[Derived] = []
     sums: dict[str, tuple[str, str]] = {}
-    for each, symbols in zip(passes, of, strict=True):
+    for plan, symbols in zip(passes, of, strict=True):
         name = f"{forward.kernel.name}{SUFFIX}"
-        if len(passes) > 1 and apart:
+        if len(passes) > 1 and disjoint:
             name += "".join(f"_{symbol.name}" for symbol in dict.fromkeys(symbols))
-        elif made:
-            name += f"_{len(made) + 1}"
-        kernel = derived_kernel(forward, each, list(dict.fromkeys(symbols)), wide, name)
+        elif kernels:
+            name += f"_{len(kernels) + 1}"
+        kernel = derived_kernel(forward, plan, list(dict.fromkeys(symbols)), wide, name)
         if kernel.d_inputs:
-            made.append(kernel)
+            kernels.append(kernel)
         for symbol in symbols:
             if symbol.name in kernel.sizes:
                 sums[symbol.name] = _sum(forward, symbol, dict(sums.values()))
     atomic = {
         symbol.name
-        for each, symbols in zip(passes, of, strict=True)
-        for symbol, (_, way) in zip(symbols, each.ways, strict=True)
+        for plan, symbols in zip(passes, of, strict=True)
+        for symbol, (_, way) in zip(symbols, plan.ways, strict=True)
         if way == "atomic"
     }
     narrow = {symbol.name for symbol in wide if symbol.target in (HALF, BFLOAT16)}
-    zero = tuple(s.name for s in forward.inputs if not any(s.name in each.d_inputs for each in made))
-    return Backward(tuple(made), sums, frozenset(narrow - sums.keys()), frozenset(atomic - {*zero}), zero)
+    zero = tuple(s.name for s in forward.inputs if not any(s.name in kernel.d_inputs for kernel in kernels))
+    return Backward(tuple(kernels), sums, frozenset(narrow - sums.keys()), frozenset(atomic - {*zero}), zero)
 
 
-def _sum(forward: Forward, symbol: Symbol, known: Mapping[str, str]) -> tuple[str, str]:
-    """The kernel that adds up the parts of a gradient: its name and its text."""
+def _sum(forward: Forward, symbol: Symbol, taken: Mapping[str, str]) -> tuple[str, str]:
+    """The kernel that adds up the parts of a gradient: its name and its source."""
     exact = "double" if symbol.target == DOUBLE else "float"
     name = f"{forward.kernel.name}{SUFFIX}_sum"
     text = _SUM.replace("TO", forward.words.type_word(symbol)).replace("EXACT", exact)
-    while known.get(name, text.replace("NAME", name)) != text.replace("NAME", name):
+    while taken.get(name, text.replace("NAME", name)) != text.replace("NAME", name):
         name += "_"
     return name, text.replace("NAME", name)
 
@@ -273,23 +276,23 @@ def kept_text(
     inputs: Collection[str] | None = None,
     outputs: Collection[str] | None = None,
 ) -> str:
-    """The text for ordinary launches, with the ``#if`` of the source where all arms derive."""
+    """The source for ordinary launches, with the ``#if`` of the source where all arms derive."""
     derived, flags = usual(forward)[1].text, _flags(forward, source)
     others = {key: value for key, value in forward.defines.items() if key not in flags}
     how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints
-    made: dict[tuple[bool, ...], list[str]] = {}
+    texts: dict[tuple[bool, ...], list[str]] = {}
     for decided in itertools.product((True, False), repeat=len(flags)) if flags else ():
         values = zip(flags.items(), decided, strict=True)
-        given = {flag: int(value) for (flag, test), value in values if value or test == "if"}
+        chosen = {flag: int(value) for (flag, test), value in values if value or test == "if"}
         try:
-            made[decided] = usual(derivable(source, others | given, *how))[1].text.splitlines()
+            texts[decided] = usual(derivable(source, others | chosen, *how))[1].text.splitlines()
         except CompileError:
             return derived
-    return "\n".join([*_folded(list(flags.items()), made), ""]) if flags else derived
+    return "\n".join([*_folded(list(flags.items()), texts), ""]) if flags else derived
 
 
 def _flags(forward: Forward, source: Source) -> dict[str, str]:
-    """The flags of a source, and how it tests them: ``if`` or ``ifdef``; none where it does more with them."""
+    """The flags of a source, and how it tests them: ``if`` or ``ifdef``; none where they have other uses."""
     flags: dict[str, str] = {}
     used = {token.text for macro in forward.front.macros.values() for token in macro.body}
     for line in lines_of(scan(source, Report())[0]):
@@ -306,12 +309,12 @@ def _flags(forward: Forward, source: Source) -> dict[str, str]:
     return {} if len(flags) > MAX_FLAGS or not flags.keys().isdisjoint(used) else flags
 
 
-def _folded(flags: Sequence[tuple[str, str]], made: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
-    """One text; the first flag outermost."""
+def _folded(flags: Sequence[tuple[str, str]], texts: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
+    """One source; the first flag outermost."""
     if not flags:
-        return made[()]
+        return texts[()]
     yes, no = (
-        _units(_folded(flags[1:], {key[1:]: lines for key, lines in made.items() if key[0] is value}))
+        _units(_folded(flags[1:], {key[1:]: lines for key, lines in texts.items() if key[0] is value}))
         for value in (True, False)
     )
     (flag, test), result = flags[0], list[str]()

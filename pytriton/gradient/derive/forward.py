@@ -1,4 +1,4 @@
-"""A text and its defines -> a kernel that has a backward: its graph, its inputs and outputs.
+"""A source and its defines -> a kernel that has a backward: its graph, its inputs and outputs.
 
 What has no derivative here is refused: memory that is read and written, pointers that may lead to several
 parameters, outputs that are stored at several places.
@@ -41,7 +41,7 @@ from pytriton.source import Source
 
 @node
 class Forward:
-    """A kernel, read: its typed tree, its graph, and what flows in it. ``inputs``, ``outputs``: chosen
+    """A parsed kernel: its typed tree, its graph, and its activity analysis. ``inputs``, ``outputs``: chosen
     parameters; ``refused``: inputs that were not chosen and have no gradient, with the reason; ``loads``:
     all, by number.
     """
@@ -58,9 +58,9 @@ class Forward:
     defines: Mapping[str, object]
     loads: tuple[Load, ...]
     never: set[int]  # loads whose programs cannot be looped over
-    made: dict[Any, Any]  # backwards, by their passes
+    backwards: dict[Any, Any]  # by their passes
     reads_outputs: bool = True  # as the forward left them
-    checkpoints: bool = False  # it keeps what loops carry for segments of iterations
+    checkpoints: bool = False  # carried values are saved for segments of iterations
 
     def loads_of(self, symbol: Symbol) -> list[int]:
         """The numbers of the loads that read an input."""
@@ -79,7 +79,7 @@ def forward_of(
     inputs: Collection[str] | None = None,
     outputs: Collection[str] | None = None,
 ) -> Forward:
-    """Read a kernel and choose what is derived; raises a ``CompileError``."""
+    """Parse a kernel and choose its inputs and outputs; raises a ``CompileError``."""
     report = Report()
     front = read(source, defines, report, settings.include_dirs)
     kernel = check(front.tree, report, settings, front.numbers, front.macros)
@@ -165,18 +165,18 @@ def _chosen(
     for name in names:
         symbol = by_name.get(name)
         if symbol is None or not _is_tensor(symbol):
-            known = ", ".join(s.name for s in default)
+            choices = ", ".join(s.name for s in default)
             refuse(
                 "TC700",
                 f"'{name}' is not an {what} of kernel '{kernel.name}'",
                 kernel.span if symbol is None else symbol.span,
-                help=f"its {what}s are {known}" if known else None,
+                help=f"its {what}s are {choices}" if choices else None,
             )
     return [symbol for symbol in kernel.parameters if symbol.name in names]
 
 
 def _check_memory(flow: Flow, outputs: Sequence[Symbol]) -> None:
-    """Refuse what is written and read, and outputs that may be stored twice."""
+    """Refuse memory that is written and read, and outputs that may be stored twice."""
     reads, _ = _touched(flow)
     for write in flow.writes():
         span = write.statement.span
@@ -242,28 +242,28 @@ def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Map
     """Pointers to forward values that are already in an output, by variable; known where it is defined.
 
     ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
-    when the backward runs. Only what is stored as it is counts: without a mask, outside which it would be unknown,
-    and without rounding. A backward reads it where a loop of the forward is not needed then; else computing it
-    again costs as little (assemble.py).
+    when the backward runs. Only unmasked stores without rounding count: outside a mask it would be unknown. A
+    backward reads it where a loop of the forward is not needed then; else computing it again costs as little
+    (assemble.py).
     """
-    known: dict[Symbol, int] = {}
-    found: dict[Symbol, SavedValue] = {}
+    places: dict[Symbol, int] = {}
+    proofs: dict[Symbol, SavedValue] = {}
     for at, item in enumerate(items):
-        proof = saved_by(item, known, flow, outputs)
+        proof = saved_by(item, places, flow, outputs)
         if proof is not None:
-            found[proof.symbol] = proof
-        known |= dict.fromkeys(defined_in([item]), at)
-    return found
+            proofs[proof.symbol] = proof
+        places |= dict.fromkeys(defined_in([item]), at)
+    return proofs
 
 
 def saved_by(
-    item: Item, known: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
+    item: Item, places: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
 ) -> SavedValue | None:
-    """Proof that a statement saves a variable; ``known``: where variables are defined, by their place."""
+    """Proof that a statement saves a variable; ``places``: of the definitions of variables."""
     if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
         symbol, pointer = item.value.symbol, item.pointer
-        before = (known.get(name, -1) for name in names(pointer))
-        kept = flow.roots(pointer) <= set(outputs) and symbol in known
-        if kept and all(place < known[symbol] for place in before):
+        before = (places.get(name, -1) for name in names(pointer))
+        kept = flow.roots(pointer) <= set(outputs) and symbol in places
+        if kept and all(place < places[symbol] for place in before):
             return SavedValue(symbol, pointer)
     return None

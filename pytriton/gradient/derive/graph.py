@@ -183,10 +183,10 @@ class _Builder:
         self.now.update(inside)
         test = None if condition is None else self.expr(condition)
         items = self.items(body)
-        for symbol, each in zip(changed, carried, strict=True):
-            each.last = self.now[symbol]
+        for symbol, carry in zip(changed, carried, strict=True):
+            carry.last = self.now[symbol]
         self.now = outer
-        self.now.update({symbol: each.after for symbol, each in zip(changed, carried, strict=True)})
+        self.now.update({symbol: carry.after for symbol, carry in zip(changed, carried, strict=True)})
         return [*before, Loop(carried, test, items, statement)]
 
     def branch(self, statement: If) -> Branch:
@@ -214,14 +214,14 @@ def graph_of(kernel: KernelDef) -> list[Item]:
 
 
 def defined_in(items: Iterable[Item]) -> list[Symbol]:
-    """The variables that these statements define, those inside their blocks not."""
+    """The variables that these statements define, not those inside their blocks."""
     result: list[Symbol] = []
     for item in items:
         match item:
             case Define(symbol=symbol):
                 result.append(symbol)
             case Loop(carried=carried):
-                result += [each.after for each in carried]
+                result += [carry.after for carry in carried]
             case Branch(merges=merges):
                 result += [merge.after for merge in merges]
     return result
@@ -234,7 +234,7 @@ def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
         return None if expr is None else change(expr)
 
     def block(items: Iterable[Item]) -> list[Item]:
-        return [rewritten(each, change) for each in items]
+        return [rewritten(inner, change) for inner in items]
 
     match item:
         case Define():
@@ -244,10 +244,10 @@ def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
                 item, pointer=change(item.pointer), value=change(item.value), mask=maybe(item.mask)
             )
         case Loop():
-            starts = [replace(each, before=change(each.before)) for each in item.carried]
+            starts = [replace(carry, before=change(carry.before)) for carry in item.carried]
             return replace(item, carried=starts, condition=maybe(item.condition), body=block(item.body))
         case Branch():
-            merges = [replace(each) for each in item.merges]
+            merges = [replace(merge) for merge in item.merges]
             arms = {"then": block(item.then), "otherwise": block(item.otherwise)}
             return replace(item, condition=change(item.condition), merges=merges, **arms)
 

@@ -1,7 +1,7 @@
 """Analysis of loops: sums, and the value that a loop carries into one of its iterations.
 
 ``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
-Pointers are those of indices that begin there, where the text has them: ``rk = step * TK + 0 ... TK``.
+Pointers are those of indices that begin there, where the source has them: ``rk = step * TK + 0 ... TK``.
 """
 
 from __future__ import annotations
@@ -45,50 +45,52 @@ def _used(items: list[Item]) -> Counter[Symbol]:
         for expr in expressions_of(item):
             count.update(node.symbol for node in walk(expr) if isinstance(node, Name))
         if isinstance(item, Loop):
-            count.update(each.last for each in item.carried)
+            count.update(carry.last for carry in item.carried)
     return count
 
 
 def loops_of(items: Iterable[Item]) -> list[Loop]:
-    """The loops that stand in no other block."""
+    """The outermost loops."""
     return [item for item in items if isinstance(item, Loop)]
 
 
 @record
 class OnlyAdds:
-    """Proof that each iteration of a loop only adds to what it carries, where something flows into that. So in all
-    iterations the same flows into it: they may run in any order, or become programs.
+    """Proof that each iteration of a loop only adds to its carried values that have a cotangent. So this
+    cotangent is the same in all iterations: they may run in any order, or become programs.
     """
 
     loop: Loop
 
 
-def only_adds(loop: Loop, flowing: Iterable[Carried]) -> OnlyAdds | None:
+def only_adds(loop: Loop, active: Iterable[Carried]) -> OnlyAdds | None:
     """Proof that these carried values of a loop are sums, which no other of its values depends on."""
-    return OnlyAdds(loop) if all(is_sum(each, loop) for each in flowing) else None
+    return OnlyAdds(loop) if all(is_sum(carry, loop) for carry in active) else None
 
 
-def is_sum(each: Carried, loop: Loop) -> bool:
-    """Whether an iteration only adds to what is carried, and reads it for nothing else."""
+def is_sum(carry: Carried, loop: Loop) -> bool:
+    """Whether an iteration only adds to a carried value, and does not read it otherwise."""
     values = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
     used = _used(loop.body)
-    at = each.last
-    while at is not each.inside:
+    at = carry.last
+    while at is not carry.inside:
         value = _unrounded(values.get(at))
         if not isinstance(value, Binary) or value.operator not in ("+", "-") or used[at]:
             return False
         sides = [value.left, value.right] if value.operator == "+" else [value.left]
         sums = [side.symbol for side in map(_unrounded, sides) if isinstance(side, Name)]
-        found = [symbol for symbol in sums if symbol is each.inside or _leads(symbol, each.inside, values)]
-        if not found:
+        leading = [
+            symbol for symbol in sums if symbol is carry.inside or _leads(symbol, carry.inside, values)
+        ]
+        if not leading:
             return False
-        at = found[0]
+        at = leading[0]
         used[at] -= 1
-    return not used[each.inside]
+    return not used[carry.inside]
 
 
 def _unrounded(expr: Expr | None) -> Expr | None:
-    """What is converted from one floating type to another: ``float c; c += a @ b`` of double operands."""
+    """The operand of a conversion between floating types: ``float c; c += a @ b`` of double operands."""
     while isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type):
         expr = expr.operand
     return expr
@@ -97,7 +99,7 @@ def _unrounded(expr: Expr | None) -> Expr | None:
 def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
     value = values.get(symbol)
     return value is not None and (
-        to in names(value) or any(_leads(each, to, values) for each in names(value))
+        to in names(value) or any(_leads(read, to, values) for read in names(value))
     )
 
 
@@ -105,44 +107,44 @@ def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> 
 
 
 def in_iteration(
-    each: Carried,
+    carry: Carried,
     inner: Mapping[Symbol, Expr | None],
     changing: set[Symbol],
     step: Name,
     values: Mapping[Symbol, Expr],
     moved: dict[tuple[Symbol, Expr], Define],
 ) -> Expr | None:
-    """What is carried into iteration ``step``: the start and so many increments; None where it is not that."""
-    if each.last is each.inside:
-        return each.before
-    element = element_of(each.inside.type)
-    increments = _increments(each, inner, changing)
+    """The carried value in iteration ``step``: the start and so many increments; None where it has another form."""
+    if carry.last is carry.inside:
+        return carry.before
+    element = element_of(carry.inside.type)
+    increments = _increments(carry, inner, changing)
     if not increments or not isinstance(element, PointerType | ScalarType):
         return None
-    if isinstance(element, PointerType) and isinstance(each.before, Name) and len(increments) == 1:
-        shifted = _shifted(values.get(each.before.symbol), increments[0], step, values, moved)
+    if isinstance(element, PointerType) and isinstance(carry.before, Name) and len(increments) == 1:
+        shifted = _shifted(values.get(carry.before.symbol), increments[0], step, values, moved)
         if shifted is not None:
             return shifted
-    result = each.before
+    result = carry.before
     wide = LONG if isinstance(element, PointerType) else element
     for operator, right in reversed(increments):
         product = _times(right, step, wide)
         if operator == "+" and isinstance(result, Literal) and result.value == 0:
             result = product
         else:
-            result = Binary(step.span, each.inside.type, operator, result, product)
+            result = Binary(step.span, carry.inside.type, operator, result, product)
     return result
 
 
 def _increments(
-    each: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
+    carry: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
 ) -> list[tuple[str, Expr]]:
-    """What an iteration adds to what it carries, the last first; nothing where that is not known."""
-    element = element_of(each.inside.type)
+    """The increments of a carried value in one iteration, the last first; none where they are unknown."""
+    element = element_of(carry.inside.type)
     whole = isinstance(element, PointerType) or (isinstance(element, ScalarType) and element.is_integer)
-    found: list[tuple[str, Expr]] = []
-    at = each.last
-    while at is not each.inside:
+    increments: list[tuple[str, Expr]] = []
+    at = carry.last
+    while at is not carry.inside:
         value = inner.get(at)
         if not whole or not isinstance(value, Binary) or value.operator not in ("+", "-"):
             return []
@@ -150,9 +152,9 @@ def _increments(
             return []
         if not names(value.right).isdisjoint(changing):
             return []
-        found.append((value.operator, value.right))
+        increments.append((value.operator, value.right))
         at = value.left.symbol
-    return found
+    return increments
 
 
 def _shifted(
@@ -167,36 +169,38 @@ def _shifted(
     by = by.operand if isinstance(by, Broadcast) else by
     if start is None or operator != "+":
         return None
-    for symbol in sorted(names(start) & values.keys(), key=lambda each: each.name):
+    for symbol in sorted(names(start) & values.keys(), key=lambda symbol: symbol.name):
         indices = values[symbol]
         along = Growth(symbol, {}).of(start)
         if not isinstance(indices, Range) or along is None or along == 0:
             continue
-        one = isinstance(along, int) or constant(along) == 1
-        tile = _quotient(by, None if isinstance(along, int) else along, one)
+        unit = isinstance(along, int) or constant(along) == 1
+        tile = _quotient(by, None if isinstance(along, int) else along, unit)
         if not isinstance(tile, Constexpr | Literal):
             continue
-        known = next((each for (of, size), each in moved.items() if of is symbol and same(size, tile)), None)
-        if known is None:
+        shifted = next(
+            (define for (of, size), define in moved.items() if of is symbol and same(size, tile)), None
+        )
+        if shifted is None:
             first = Binary(step.span, INT, "*", step, tile)
             wide = Broadcast(step.span, indices.type, first)
             value = Binary(step.span, indices.type, "+", wide, replace(indices))
             copy = replace(symbol)
-            known = moved[symbol, tile] = Define(copy, value, Remark(step.span))
-        new: Expr = Name(step.span, symbol.type, known.symbol)
-        if not one:  # an offset may be large though the index is not
+            shifted = moved[symbol, tile] = Define(copy, value, Remark(step.span))
+        new: Expr = Name(step.span, symbol.type, shifted.symbol)
+        if not unit:  # an offset may be large though the index is not
             wider = with_element(LONG, shape_of(symbol.type))
             new = Cast(replace(step.span, end=step.span.end + 1), wider, new)
         return rebuild(start, {symbol: new})
     return None
 
 
-def _quotient(by: Expr, along: Expr | None, one: bool) -> Expr | None:
+def _quotient(by: Expr, along: Expr | None, unit: bool) -> Expr | None:
     if isinstance(by, Binary) and by.operator == "*" and along is not None:
         for factor, other in ((by.left, by.right), (by.right, by.left)):
             if same(other, along):
                 return factor
-    return by if one else None
+    return by if unit else None
 
 
 def _times(expr: Expr, step: Name, element: object) -> Expr:

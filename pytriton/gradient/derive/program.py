@@ -5,7 +5,7 @@ They are those of the typed tree. A ``Declare`` or ``Assign`` of one variable, a
 ``noalias`` variable keeps a state of the forward; it is needed where something loads through that variable. The
 ``site`` of a store is the number of the forward's load whose whole gradient it stores.
 
-``live`` drops what is not read. ``tidy`` then joins copies: a loop changes the variable that it starts from
+``live`` drops unread variables. ``tidy`` then joins copies: a loop changes the variable that it starts from
 where that is not read again, and ``c_1 = c + x; c = c_1`` becomes ``c += x``. ``announced`` writes above the
 adjoint of a statement what it is the adjoint of.
 """
@@ -34,7 +34,7 @@ MAX_ANNOUNCED = 90  # characters of a statement in a comment
 
 
 def _reads(statement: Statement) -> set[Symbol]:
-    """What a statement reads by itself, outside of its blocks."""
+    """The variables that a statement reads outside of its blocks."""
     return set().union(*map(names, expressions((statement,), deep=False)))
 
 
@@ -96,7 +96,7 @@ def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
 
 
 def _live_loop(loop: typed.For, after: set[Symbol]) -> tuple[typed.For, set[Symbol]] | None:
-    """The loop and what it needs; None where it has no effect."""
+    """The loop and the variables that it reads; None where it has no effect."""
     if not any(_live_body(loop, after, set())[:2]):
         return None
     body, step, needed = _live_body(loop, after, _reads(loop))

@@ -20,7 +20,7 @@ from typing import Any, Final
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import every, is_floating
-from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.again import Level, Recomputed
 from pytriton.gradient.derive.backward_passes import Way
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.gradient.derive.loops import OnlyAdds, only_adds
@@ -58,7 +58,7 @@ from pytriton.lang.tree.unparse import ADDED
 from pytriton.lang.tree.walk import children, names, walk
 from pytriton.source import Span
 
-MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
+MAX_REPEATED_NODES: Final = 4  # of a value that is repeated instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
 MAX_TOTAL: Final = 30  # maximum nodes of a sum in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
@@ -68,7 +68,7 @@ _ONE: Final = f.number(1)
 
 
 class NotShared(Exception):
-    """What is to be summed over programs depends on the program that adds to it."""
+    """A sum over programs depends on the program that adds to it."""
 
 
 @dataclass(eq=False)
@@ -83,16 +83,16 @@ class _Adjoint:
     inner: bool = False
 
 
-class Reversed(Again):
-    """The backward of one graph: ``run`` gives its lines. ``ways``: the numbers of loads, and how their gradients
-    get to memory; other loads have none.
+class Reversed(Recomputed):
+    """The backward of one graph: ``run`` returns its lines. ``ways``: the numbers of loads, and how their
+    gradients are accumulated; other loads have none.
     """
 
-    def __init__(self, ways: Mapping[Load, tuple[int, Way]], *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, ways: Mapping[Load, tuple[int, Way]], *context: Any) -> None:
+        super().__init__(*context)
         self._ways = ways
         self.alone = True  # no loop runs over the programs
-        self.segmented: Collection[Loop] = ()  # loops that keep checkpoints of what they carry
+        self.segmented: Collection[Loop] = ()  # loops that save checkpoints
         self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
@@ -108,7 +108,7 @@ class Reversed(Again):
     # ------------------------------------------------------------ in reverse
 
     def _block(self, items: list[Item]) -> None:
-        self.again(items)
+        self.recompute(items)
         for symbol in defined_in(items):
             self._owner[symbol] = self.level
         for item in reversed(items):
@@ -132,7 +132,7 @@ class Reversed(Again):
         root = self._root(write.pointer)
         if root is None or root not in self.outputs or not self.flow.active(write.value):
             return
-        pointer = self._spell(self._twinned(write.pointer))
+        pointer = self._spell(self._gradient_pointer(write.pointer))
         element = element_of(root.type)
         assert isinstance(element, PointerType) and isinstance(element.element, ScalarType)
         load = f.load(pointer)
@@ -199,11 +199,11 @@ class Reversed(Again):
         return self.new(f"d_{symbol.name}", type_, word)
 
     def _reverse_branch(self, branch: Branch) -> None:
-        flows: list[tuple[tuple[Symbol, Symbol], Expr]] = []
+        cotangents: list[tuple[tuple[Symbol, Symbol], Expr]] = []
         for merge in branch.merges:
             adjoint = self._adjoints.pop(merge.after, None)
             if adjoint is not None:
-                flows.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
+                cotangents.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
         condition = self._spell(branch.condition)
         blocks: list[list[Statement]] = []
         outer = self.level
@@ -211,7 +211,7 @@ class Reversed(Again):
             self.level = Level(outer)
             for symbol in defined_in(arm):
                 self._owner[symbol] = self.level
-            for ends, formula in flows:
+            for ends, formula in cotangents:
                 self.contribute(ends[at], Cotangent(formula, shape_of(ends[at].type)))
             self._block(arm)
             blocks.append(self.level.lines)
@@ -220,7 +220,7 @@ class Reversed(Again):
 
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
-        walked = [each for each in loop.carried if self._flows(each, reached)]
+        walked = [carry for carry in loop.carried if self._flows(carry, reached)]
         proof = only_adds(loop, walked)
         if proof is None:
             self._reverse_states(loop, walked)
@@ -228,42 +228,42 @@ class Reversed(Again):
             self._reverse_sums(proof)
 
     def _reverse_sums(self, proof: OnlyAdds) -> None:
-        """A loop that runs forward again: the same flows into its sums in all iterations."""
+        """A loop that runs forward: the cotangents of its sums are the same in all iterations."""
         loop = proof.loop
-        flowing: dict[Symbol, Expr] = {}
-        for each in loop.carried:
-            adjoint = self._adjoints.pop(each.after, None)
+        cotangents: dict[Symbol, Expr] = {}
+        for carry in loop.carried:
+            adjoint = self._adjoints.pop(carry.after, None)
             if adjoint is not None:
-                flowing[each.inside] = self._collected(each.after, adjoint).value
+                cotangents[carry.inside] = self._collected(carry.after, adjoint).value
         outer, inner = self.level, Level(self.level)
         heads, every = self._starts(loop, inner)
         self.level = inner
-        for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
+        for symbol in [*defined_in(loop.body), *(carry.inside for carry in loop.carried)]:
             self._owner[symbol] = inner
         condition = None if loop.condition is None else self._spell(loop.condition)
-        for each in loop.carried:
-            if each.inside in flowing:
-                self.contribute(each.last, Cotangent(flowing[each.inside], shape_of(each.last.type)))
+        for carry in loop.carried:
+            if carry.inside in cotangents:
+                self.contribute(carry.last, Cotangent(cotangents[carry.inside], shape_of(carry.last.type)))
         self._block(loop.body)
         steps = self.ends(every)
         self.level = outer
         over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
         above = loop.statement.comments.above if over_programs else ()
         self.emit(f.loop(heads, condition, steps, inner.lines, *above))
-        for each in loop.carried:
-            into = flowing.get(each.inside)
-            self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
-            if into is not None:
-                back(each.before, Cotangent(into, shape_of(each.before.type)), self)
+        for carry in loop.carried:
+            cotangent = cotangents.get(carry.inside)
+            self._check_sum(carry, cotangent, self._adjoints.pop(carry.inside, None), loop)
+            if cotangent is not None:
+                back(carry.before, Cotangent(cotangent, shape_of(carry.before.type)), self)
 
-    def _flows(self, each: Carried, reached: set[Symbol]) -> bool:
-        return self.flow.active(each.name) and not reached.isdisjoint((each.inside, each.after))
+    def _flows(self, carry: Carried, reached: set[Symbol]) -> bool:
+        return self.flow.active(carry.name) and not reached.isdisjoint((carry.inside, carry.after))
 
     def _reached(self, loop: Loop) -> set[Symbol]:
-        """The variables of a loop that something flows into in one of its iterations. Into others 0 would flow, and
+        """The variables of a loop that have a cotangent in one of its iterations. That of others would be 0, and
         0 times an infinite derivative is NaN.
         """
-        reached = {each.after for each in loop.carried if each.after in self._adjoints}
+        reached = {carry.after for carry in loop.carried if carry.after in self._adjoints}
         while True:
             count = len(reached)
             for item in every([loop]):
@@ -273,9 +273,9 @@ class Reversed(Again):
                     case Write(pointer=pointer, value=value) if self._root(pointer) in self.outputs:
                         reached |= _floats(value)
                     case Loop(carried=carried):
-                        for each in carried:
-                            if not reached.isdisjoint((each.inside, each.after)):
-                                reached |= {each.last, *_floats(each.before)}
+                        for carry in carried:
+                            if not reached.isdisjoint((carry.inside, carry.after)):
+                                reached |= {carry.last, *_floats(carry.before)}
                     case Branch(merges=merges):
                         for merge in merges:
                             if merge.after in reached:
@@ -284,80 +284,85 @@ class Reversed(Again):
                 return reached
 
     def _reverse_states(self, loop: Loop, walked: Collection[Carried]) -> None:
-        """A loop that carries other values than sums, from its last iteration to its first; something flows into
-        those in ``walked``.
+        """A loop that carries other values than sums, from its last iteration to its first; those in ``walked``
+        have cotangents.
         """
         if not self.alone:
             raise NotShared
         repeat, first = self._repeated[loop]
-        floats = [each for each in loop.carried if is_floating(each.inside.type)]
+        floats = [carry for carry in loop.carried if is_floating(carry.inside.type)]
         kind = Checkpoints if loop in self.segmented else States
         states = kind(self, loop, repeat, first, floats)
         self.kept += states.kept
-        flowing: dict[Carried, Symbol] = {}
-        for each in floats:
-            adjoint = self._adjoints.pop(each.after, None)
-            if each in walked:
-                into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
-                flowing[each] = self._adjoint_variable(each.inside)
-                self.emit(f.declare(flowing[each], into))
+        cotangents: dict[Carried, Symbol] = {}
+        for carry in floats:
+            adjoint = self._adjoints.pop(carry.after, None)
+            if carry in walked:
+                cotangent = _ZERO if adjoint is None else self._collected(carry.after, adjoint).value
+                cotangents[carry] = self._adjoint_variable(carry.inside)
+                self.emit(f.declare(cotangents[carry], cotangent))
         about = self.level.about
         start, end = states.open()
         self.enter()
-        for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
+        for symbol in [*defined_in(loop.body), *(carry.inside for carry in loop.carried)]:
             self._owner[symbol] = self.level
-        turn = self.new("i", INT)
-        states.begin(turn)
-        for each, variable in flowing.items():
-            self.contribute(each.last, Cotangent(f.named(variable), shape_of(variable.type)))
+        iteration = self.new("i", INT)
+        states.begin(iteration)
+        for carry, variable in cotangents.items():
+            self.contribute(carry.last, Cotangent(f.named(variable), shape_of(variable.type)))
         self._block(loop.body)
-        for each in loop.carried:
-            if each not in flowing and self.flow.active(each.name):  # nothing may be lost
-                self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
+        for carry in loop.carried:
+            if carry not in cotangents and self.flow.active(carry.name):  # nothing may be lost
+                self._check_sum(carry, None, self._adjoints.pop(carry.inside, None), loop)
         self.level.about, ends = about, list[tuple[Symbol, Expr]]()
-        own = set(flowing.values())
-        for each, variable in flowing.items():
-            out = self._adjoints.pop(each.inside, None)
-            value = _ZERO if out is None else self._collected(each.inside, out).value
+        own = set(cotangents.values())
+        for carry, variable in cotangents.items():
+            out = self._adjoints.pop(carry.inside, None)
+            value = _ZERO if out is None else self._collected(carry.inside, out).value
             if not names(value).isdisjoint(own):
                 if f.variable(value) is variable:
-                    continue  # a sum: the same flows into it in each iteration
+                    continue  # a sum: its cotangent is the same in all iterations
                 value = self.named(value)
             ends.append((variable, value))
         for variable, value in ends:
             self.emit(f.assign(variable, value))
         states.check(self.level.lines)
         lines = self.leave()
-        test, head = f.binary(">=", f.named(turn), start), f.declare(turn, f.binary("-", end, _ONE))
-        self.emit(f.loop([head], test, [f.increase(turn, f.negated(_ONE))], lines))
+        test, head = f.binary(">=", f.named(iteration), start), f.declare(iteration, f.binary("-", end, _ONE))
+        self.emit(f.loop([head], test, [f.increase(iteration, f.negated(_ONE))], lines))
         states.close()
-        for each, variable in flowing.items():
-            back(each.before, Cotangent(f.named(variable), shape_of(variable.type)), self)
+        for carry, variable in cotangents.items():
+            back(carry.before, Cotangent(f.named(variable), shape_of(variable.type)), self)
 
-    def _check_sum(self, each: Carried, into: Expr | None, out: _Adjoint | None, loop: Loop) -> None:
+    def _check_sum(self, carry: Carried, cotangent: Expr | None, out: _Adjoint | None, loop: Loop) -> None:
         """Refuse a carried value that is not a sum."""
-        if into is None and out is None:
+        if cotangent is None and out is None:
             return
         whole = out is not None and out.variable is None and len(out.pending) == 1
-        if whole and out is not None and into is not None and f.alike(settled(out.pending[0]), into):
+        if (
+            whole
+            and out is not None
+            and cotangent is not None
+            and f.alike(settled(out.pending[0]), cotangent)
+        ):
             return
         refuse(
             "TC708",
-            f"the loop carries '{each.inside.name}', which is not a sum: an iteration does more "
+            f"the loop carries '{carry.inside.name}', which is not a sum: an iteration does more "
             "with it than add to it",
-            next((d.statement.span for d in every(loop.body) if _gives(d, each.last)), loop.statement.span),
-            f"its state is {_state(each)} for each iteration of each program",
+            next((d.statement.span for d in every(loop.body) if _gives(d, carry.last)), loop.statement.span),
+            f"its state is {_state(carry)} for each iteration of each program",
             help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
             "row in one loop and its output in the next; or write this backward by hand",
         )
 
-    # ------------------------------------------------------------ what the rules ask for
+    # ------------------------------------------------------------ services for the rules
 
     def value(self, expr: Expr) -> Expr:
-        """What an expression of the forward has, short enough to be written several times."""
-        known = self._known(expr)
-        if known is not None:
-            return known
+        """The value of an expression of the forward, short enough to be repeated."""
+        cached = self._cached(expr)
+        if cached is not None:
+            return cached
         formula = self._spell(expr, exact=True)
         nodes = walk(expr)
         if len(nodes) <= MAX_REPEATED_NODES and all(isinstance(node, _SMALL) for node in nodes):
@@ -376,7 +381,7 @@ class Reversed(Again):
         return f.named(variable)
 
     def half(self, formula: Expr) -> Expr:
-        """What a name was before it was converted to float."""
+        """The value of a name before it was converted to float."""
         variable = f.variable(formula)
         return formula if variable is None else self._halves.get(variable, formula)
 
@@ -409,7 +414,7 @@ class Reversed(Again):
             raise NotShared
         root = self._root(load.pointer)
         assert root is not None
-        pointer = self._spell(self._twinned(load.pointer))
+        pointer = self._spell(self._gradient_pointer(load.pointer))
         mask = None if load.mask is None else self._spell(load.mask)
         if load.mask is not None:
             _check_mask(load.mask, load.pointer, load.span)
@@ -446,9 +451,9 @@ def _gives(item: Item, symbol: Symbol) -> bool:
     return isinstance(item, Define) and item.symbol is symbol
 
 
-def _state(each: Carried) -> str:
-    element, count = element_of(each.inside.type), 1
-    for size in shape_of(each.inside.type):
+def _state(carry: Carried) -> str:
+    element, count = element_of(carry.inside.type), 1
+    for size in shape_of(carry.inside.type):
         count *= size
     assert isinstance(element, ScalarType)
     return f"{count * element.bits // 8} bytes"

@@ -46,8 +46,8 @@ class Cotangent:
 
 
 class Surroundings(Protocol):
-    """Where the rules run (reverse.py). ``value``: what an expression of the forward has; ``named``: a
-    formula as a variable; ``contribute``: to what flows into a variable; ``put``: into the memory that was
+    """Where the rules run (reverse.py). ``value``: that of an expression of the forward; ``named``: a
+    formula as a variable; ``contribute``: to the cotangent of a variable; ``put``: into the memory that was
     loaded; ``half``: a formula without its conversion to float, if it was half before.
     """
 
@@ -156,8 +156,8 @@ def _fitted(cotangent: Cotangent, shape: tuple[int, ...]) -> Cotangent:
     ones = [at for at, size in enumerate(shape) if size == 1 and cotangent.shape[lead + at] != 1]
     gone = [*range(lead), *(lead + axis for axis in ones)]
     summed = f.reduced(_full(cotangent), gone)
-    again = f.expanded(summed, [axis in ones for axis in range(len(shape))])
-    return Cotangent(again, shape)
+    repeated = f.expanded(summed, [axis in ones for axis in range(len(shape))])
+    return Cotangent(repeated, shape)
 
 
 def _without(
@@ -175,7 +175,7 @@ def _without(
 
 
 def _seen(cotangent: Cotangent, at: Surroundings) -> Cotangent:
-    """Masked where its value is 0: what it was before came with a mask."""
+    """Masked where its value is 0, as its operand was masked."""
     value = at.named(cotangent.value)
     return Cotangent(value, cotangent.shape, f.binary("!=", value, _ZERO))
 
@@ -202,7 +202,7 @@ def _permuted(cotangent: Cotangent, order: Sequence[int], at: Surroundings) -> C
 
 
 def _spread(formula: Expr, shape: tuple[int, ...], axis: int) -> Expr:
-    """What was reduced, beside what it was reduced from."""
+    """A reduced value, broadcast to the shape of its operand."""
     if not shape or not f.shape(formula):
         return formula
     return f.expanded(f.filled(formula, shape), [at == axis for at in range(len(shape) + 1)])
@@ -299,8 +299,8 @@ def _dot(expr: Dot, cotangent: Cotangent, at: Surroundings) -> None:
         coming = narrow if element(narrow) == element(beside) else flowing
         turned = f.permuted(beside, swapped)
         product = f.binary("@", coming, turned) if operand is expr.left else f.binary("@", turned, coming)
-        made = replace(product, type=with_element(adjoint_type(operand.type), shape_of(operand.type)))
-        back(operand, Cotangent(made, shape_of(operand.type)), at)
+        result = replace(product, type=with_element(adjoint_type(operand.type), shape_of(operand.type)))
+        back(operand, Cotangent(result, shape_of(operand.type)), at)
 
 
 def _one(

@@ -2,8 +2,8 @@
 
 A value that is not a sum is needed in each iteration. ``States`` keeps it in scratch for every iteration while
 the forward runs again. ``Checkpoints`` keeps it where a segment of the iterations begins, and runs each segment
-once more before it is run backwards: scratch for two segments is enough, at the cost of one more forward.
-Integers and pointers are known by the number of the iteration.
+again before it is run backwards: scratch for two segments is enough, at the cost of one more forward.
+Integers and pointers are computed from the number of the iteration.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.again import Level, Recomputed
 from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
 from pytriton.gradient.derive.loops import in_iteration
 from pytriton.gradient.derive.program import live
@@ -43,14 +43,16 @@ class Kept:
 
 
 class States:
-    """What the iterations of a loop begin with. ``repeat``, ``first``: the loop as it runs again, which now counts
-    its iterations, and the block of its body; ``floats`` are kept.
+    """The carried values at the start of each iteration. ``repeat``, ``first``: the recomputed loop, which now
+    counts its iterations, and the block of its body; ``floats`` are saved.
     """
 
     capacity_name: ClassVar = "iterations"
     segments: ClassVar = False
 
-    def __init__(self, of: Again, loop: Loop, repeat: For, first: Level, floats: Sequence[Carried]) -> None:
+    def __init__(
+        self, of: Recomputed, loop: Loop, repeat: For, first: Level, floats: Sequence[Carried]
+    ) -> None:
         self.of, self.loop, self.first = of, loop, first
         count, span = of.new("i", INT), loop.statement.span
         self.count = f.named(count)
@@ -59,16 +61,16 @@ class States:
         self.capacity = of.name_of(capacity)
         self._index = Symbol("i", INT, span)
         self._inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-        carried = (each.inside for each in loop.carried if each.last is not each.inside)
+        carried = (carry.inside for carry in loop.carried if carry.last is not carry.inside)
         self._changing = {*self._inner, *carried}
         self.kept: list[Kept] = []
         states: dict[Carried, Expr] = {}
-        for each in floats:
-            name, element, shape = f"state_{each.inside.name}", _element(each), shape_of(each.inside.type)
-            state = Symbol(name, PointerType(element), span, True, word=self._word(each), noalias=True)
+        for carry in floats:
+            name, element, shape = f"state_{carry.inside.name}", _element(carry), shape_of(carry.inside.type)
+            state = Symbol(name, PointerType(element), span, True, word=self._word(carry), noalias=True)
             of.add_parameter(state)
-            states[each] = of.name_of(state)
-            self.kept.append(Kept(each.inside.name, state, capacity, self.segments, loop, element, shape))
+            states[carry] = of.name_of(state)
+            self.kept.append(Kept(carry.inside.name, state, capacity, self.segments, loop, element, shape))
         self._saves: list[Statement] = []  # at the start of an iteration, the last first
         self.pointers = self._keep(states)
         body, step = (*self._saves[::-1], *repeat.body), (*repeat.step, f.increase(count, _ONE))
@@ -76,12 +78,12 @@ class States:
         of.level.lines[at : at + 1] = [f.declare(count, _ZERO), replace(repeat, body=body, step=step)]
 
     def _keep(self, states: Mapping[Carried, Expr]) -> dict[Carried, Symbol]:
-        """Let the forward keep what is to be known; pointers to what iterations begin with."""
+        """Let the forward save carried values; returns pointers to them."""
         pointers: dict[Carried, Symbol] = {}
-        for each, state in states.items():
-            pointers[each] = pointer = self._pointer("kept", each)
-            self._points(pointer, each, state, f.multiply(self.of.program(), self.capacity))
-            self._saves.append(self._put(each, self.first, pointer, self.count))
+        for carry, state in states.items():
+            pointers[carry] = pointer = self._pointer("kept", carry)
+            self._points(pointer, carry, state, f.multiply(self.of.program(), self.capacity))
+            self._saves.append(self._put(carry, self.first, pointer, self.count))
         return pointers
 
     def open(self) -> tuple[Expr, Expr]:
@@ -91,74 +93,76 @@ class States:
     def close(self) -> None:
         """End it."""
 
-    def begin(self, turn: Symbol) -> None:
-        """Write what iteration ``turn`` begins with."""
-        self._symbol(turn)
-        for each, pointer in self.pointers.items():
-            self.of.load(each.inside, self._place(pointer, each, self._row(turn)))
+    def begin(self, iteration: Symbol) -> None:
+        """Declare the carried values of an iteration."""
+        self._symbol(iteration)
+        for carry, pointer in self.pointers.items():
+            self.of.load(carry.inside, self._place(pointer, carry, self._row(iteration)))
 
     def check(self, lines: Sequence[Statement]) -> None:
-        """Refuse what an iteration begins with, if these lines read it and it is not known."""
+        """Refuse carried values that these lines read and that are unknown."""
         changed = {line.symbol for line in lines if isinstance(line, Assign)}
         read = reads(live(lines, changed))
-        for each in self.loop.carried:
-            if each in self.pointers or self._known(each) is not None:
+        for carry in self.loop.carried:
+            if carry in self.pointers or self._closed_form(carry) is not None:
                 continue
-            if not read.isdisjoint(map(self.of.symbol_of, self.of.with_twin(each.inside))):
+            if not read.isdisjoint(map(self.of.symbol_of, self.of.with_gradient(carry.inside))):
                 refuse(
                     "TC708",
-                    f"the loop carries '{each.inside.name}', which does not grow by equal steps: its value in "
+                    f"the loop carries '{carry.inside.name}', which does not grow by equal steps: its value in "
                     "an iteration needs all iterations before it",
                     self.loop.statement.span,
                     help="let it grow by the same amount in each iteration",
                 )
 
-    # ------------------------------------------------------------ known by the number of the iteration
+    # ------------------------------------------------------------ computed from the number of the iteration
 
-    def _symbol(self, turn: Symbol) -> None:
-        """Write the integers and pointers that iteration ``turn`` begins with."""
-        self.of.stands_for(self._index, turn)
-        for each in self.loop.carried:
-            if each not in self.pointers:
-                self.of.define(Define(each.inside, self._known(each), Remark(self.loop.statement.span)))
+    def _symbol(self, iteration: Symbol) -> None:
+        """Declare the carried integers and pointers of an iteration."""
+        self.of.stands_for(self._index, iteration)
+        for carry in self.loop.carried:
+            if carry not in self.pointers:
+                self.of.define(
+                    Define(carry.inside, self._closed_form(carry), Remark(self.loop.statement.span))
+                )
 
-    def _known(self, each: Carried) -> Expr | None:
+    def _closed_form(self, carry: Carried) -> Expr | None:
         step = Name(self.loop.statement.span, INT, self._index)
-        return in_iteration(each, self._inner, self._changing, step, {}, {})
+        return in_iteration(carry, self._inner, self._changing, step, {}, {})
 
     # ------------------------------------------------------------ scratch
 
-    def _row(self, turn: Symbol) -> Expr:
-        return f.named(turn)
+    def _row(self, iteration: Symbol) -> Expr:
+        return f.named(iteration)
 
-    def _pointer(self, hint: str, each: Carried) -> Symbol:
+    def _pointer(self, hint: str, carry: Carried) -> Symbol:
         return self.of.new(
-            f"{hint}_{each.inside.name}", PointerType(_element(each)), self._word(each), scratch=True
+            f"{hint}_{carry.inside.name}", PointerType(_element(carry)), self._word(carry), scratch=True
         )
 
-    def _points(self, pointer: Symbol, each: Carried, to: Expr, rows: Expr) -> None:
-        """Let a pointer stand before all else, so many rows behind another."""
-        offset = f.multiply(rows, _size(shape_of(each.inside.type)))
+    def _points(self, pointer: Symbol, carry: Carried, to: Expr, rows: Expr) -> None:
+        """Declare a pointer before all else, so many rows after another."""
+        offset = f.multiply(rows, _size(shape_of(carry.inside.type)))
         self.of.top.lines.insert(self.of.heads, f.declare(pointer, f.binary("+", to, offset)))
 
-    def _place(self, pointer: Symbol, each: Carried, row: Expr) -> Expr:
-        shape = shape_of(each.inside.type)
+    def _place(self, pointer: Symbol, carry: Carried, row: Expr) -> Expr:
+        shape = shape_of(carry.inside.type)
         offset = f.multiply(f.cast(row, LONG), _size(shape))
         there = f.binary("+", f.named(pointer), offset)
         return there if not shape else f.binary("+", there, _lanes(shape))
 
     def _put(
-        self, each: Carried, level: Level, pointer: Symbol, row: Expr, mask: Expr | None = None
+        self, carry: Carried, level: Level, pointer: Symbol, row: Expr, mask: Expr | None = None
     ) -> Store:
-        """Keep a variable of a block in a row of scratch."""
-        return f.store(self._place(pointer, each, row), f.named(level.symbols[each.inside]), mask)
+        """Save a variable of a block in a row of scratch."""
+        return f.store(self._place(pointer, carry, row), f.named(level.symbols[carry.inside]), mask)
 
-    def _word(self, each: Carried) -> str:
-        return self.first.symbols[each.inside].word
+    def _word(self, carry: Carried) -> str:
+        return self.first.symbols[carry.inside].word
 
 
 class Checkpoints(States):
-    """The same with scratch for two segments: for what each segment begins with, and for the iterations of one."""
+    """The same with scratch for two segments: for the start of each segment, and for the iterations of one."""
 
     capacity_name = "segment"
     segments = True
@@ -167,35 +171,35 @@ class Checkpoints(States):
         pointers: dict[Carried, Symbol] = {}
         self._starts: dict[Carried, Symbol] = {}
         begins = f.binary("==", f.binary("%", self.count, self.capacity), _ZERO)
-        for each, state in states.items():
-            self._starts[each] = start = self._pointer("checkpoint", each)
-            pointers[each] = pointer = self._pointer("kept", each)
-            self._points(pointer, each, f.named(start), self.capacity)
+        for carry, state in states.items():
+            self._starts[carry] = start = self._pointer("checkpoint", carry)
+            pointers[carry] = pointer = self._pointer("kept", carry)
+            self._points(pointer, carry, f.named(start), self.capacity)
             rows = f.multiply(f.multiply(self.of.program(), f.number(2)), self.capacity)
-            self._points(start, each, state, rows)
+            self._points(start, carry, state, rows)
             number = f.binary("/", self.count, self.capacity)
-            self._saves.append(self._put(each, self.first, start, number, begins))
+            self._saves.append(self._put(carry, self.first, start, number, begins))
         return pointers
 
     def open(self) -> tuple[Expr, Expr]:
-        """A segment: what it begins with is loaded, and its iterations run again, which keeps theirs."""
+        """A segment: its start is loaded, and its iterations run again and save their values."""
         of = self.of
         of.enter()
         self._segment, self._first, end = (of.new(hint, INT) for hint in ("part", "first", "end"))
         first = f.named(self._first)
         of.emit(f.declare(self._first, f.multiply(f.named(self._segment), self.capacity)))
         of.emit(f.declare(end, f.call("min", INT, f.binary("+", first, self.capacity), self.count)))
-        for each, start in self._starts.items():
-            of.load(each.inside, self._place(start, each, f.named(self._segment)))
-        turn, carried = of.new("i", INT), of.level
+        for carry, start in self._starts.items():
+            of.load(carry.inside, self._place(start, carry, f.named(self._segment)))
+        iteration, carried = of.new("i", INT), of.level
         of.enter()
-        self._symbol(turn)
-        for each, pointer in self.pointers.items():
-            of.emit(self._put(each, carried, pointer, self._row(turn)))
-        of.again(self.loop.body)
+        self._symbol(iteration)
+        for carry, pointer in self.pointers.items():
+            of.emit(self._put(carry, carried, pointer, self._row(iteration)))
+        of.recompute(self.loop.body)
         of.level.lines += of.ends(list(self.pointers))
         self.check(of.level.lines)
-        _repeat(of, f.declare(turn, first), "<", f.named(end), _ONE, "the segment again")
+        _repeat(of, f.declare(iteration, first), "<", f.named(end), _ONE, "the segment again")
         return first, f.named(end)
 
     def close(self) -> None:
@@ -203,18 +207,18 @@ class Checkpoints(States):
         last = f.binary("-", f.binary("/", rounded, self.capacity), _ONE)
         _repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
 
-    def _row(self, turn: Symbol) -> Expr:
-        return f.binary("-", f.named(turn), f.named(self._first))
+    def _row(self, iteration: Symbol) -> Expr:
+        return f.binary("-", f.named(iteration), f.named(self._first))
 
 
-def _repeat(of: Again, head: Declare, test: str, end: Expr, step: Expr, *above: str) -> None:
+def _repeat(of: Recomputed, head: Declare, test: str, end: Expr, step: Expr, *above: str) -> None:
     """The block that is being written becomes the body of a loop."""
     lines, condition = of.leave(), f.binary(test, f.named(head.symbol), end)
     of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
 
 
-def _element(each: Carried) -> ScalarType:
-    element = element_of(each.inside.type)
+def _element(carry: Carried) -> ScalarType:
+    element = element_of(carry.inside.type)
     assert isinstance(element, ScalarType)
     return element
 

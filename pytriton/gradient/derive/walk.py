@@ -7,7 +7,7 @@ before the loop, and its gradient is stored after it, as that of any variable fr
 Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis
 that is free now. That turns the backward of a product into two products. It takes a proof that the iterations only
 add to what the loop carries (``loops.only_adds``). The forward's loop is gone from the graph then; its sums, and
-what it leaves, have no value there, and ``assemble.py`` refuses a text that would read them.
+what it leaves, have no value there, and ``assemble.py`` refuses a kernel that would read them.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def turned(
 
 
 def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span) -> Loop:
-    """The loop over the programs: all of them, or each so many."""
+    """The loop over the programs: all of them, or every n-th."""
     program, after = result.program, replace(result.program)
     many: Expr = Literal(place, INT, 1)
     start: Expr = Literal(place, INT, 0)
@@ -109,13 +109,13 @@ def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span
 
 
 def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place: Span) -> Loop:
-    said = Comments((f"the forward's programs along axis {axis}, one after another",))
+    comments = Comments((f"the forward's programs along axis {axis}, one after another",))
     test = Binary(place, BOOL, "<", Name(place, INT, carried[0].inside), end)
-    return Loop(carried, test, body, Remark(place, said))
+    return Loop(carried, test, body, Remark(place, comments))
 
 
 def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
-    """Loads that all programs share get variables of their own, so that they can stand before the loop."""
+    """Loads that all programs share get variables of their own, so that they can move before the loop."""
     loads = [node for expr in expressions_of(item) for node in walk(expr) if isinstance(node, Load)]
     loads = [load for load in loads if load in shared]
     if (
@@ -140,18 +140,18 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
 def _pointed(load: Load) -> str:
     """The name of the pointer that a load begins with."""
     inner = (node.symbol for node in walk(load.pointer) if isinstance(node, Name))
-    return next(each.name for each in inner if isinstance(element_of(each.type), PointerType))
+    return next(symbol.name for symbol in inner if isinstance(element_of(symbol.type), PointerType))
 
 
 def _divided(items: list[Item], program: Symbol) -> tuple[list[Item], list[Item]]:
-    """What does not depend on a program, and what does; all writes do."""
+    """The statements that do not depend on a program, and those that do; all writes do."""
     depending = {program}
     outside: list[Item] = []
     inside: list[Item] = []
     for item in items:
         below = list(every([item]))
-        used = {symbol for each in below for expr in expressions_of(each) for symbol in names(expr)}
-        if depending.isdisjoint(used) and not any(isinstance(each, Write) for each in below):
+        used = {symbol for nested in below for expr in expressions_of(nested) for symbol in names(expr)}
+        if depending.isdisjoint(used) and not any(isinstance(nested, Write) for nested in below):
             outside.append(item)
             continue
         inside.append(item)
@@ -177,18 +177,18 @@ def _without_loop(
     values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
     moved: dict[tuple[Symbol, Expr], Define] = {}
     inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-    changing = {*inner, *(each.inside for each in loop.carried if each.last is not each.inside)}
+    changing = {*inner, *(carry.inside for carry in loop.carried if carry.last is not carry.inside)}
     starts: list[Item] = []
-    for each in loop.carried:
-        value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
+    for carry in loop.carried:
+        value = in_iteration(carry, inner, changing, Name(where, INT, step), values, moved)
         if value is None:
-            result.unknown.append(each.inside)
-        if each.last is not each.inside:  # an iteration does not know what the last one leaves
-            result.unknown.append(each.after)
-        starts.append(rewritten(Define(each.inside, value, Remark(where)), change))
-    body = [rewritten(each, change) for each in loop.body]
+            result.unknown.append(carry.inside)
+        if carry.last is not carry.inside:  # unknown in an iteration
+            result.unknown.append(carry.after)
+        starts.append(rewritten(Define(carry.inside, value, Remark(where)), change))
+    body = [rewritten(item, change) for item in loop.body]
     ends = [
-        Define(each.after, Name(where, each.last.type, each.last), Remark(where)) for each in loop.carried
+        Define(carry.after, Name(where, carry.last.type, carry.last), Remark(where)) for carry in loop.carried
     ]
     return [Define(step, number, Remark(where)), *moved.values(), *starts, *body, *ends]
 
@@ -197,7 +197,9 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     """The loop of a product: over the elements that tiles begin with, and with pointers that it moves."""
     program = result.program
     tiles = [factor for item in inside for expr in _expressions(item) for factor in _factors(expr, program)]
-    if not tiles or not all(isinstance(each, Constexpr | Literal) and same(each, tiles[0]) for each in tiles):
+    if not tiles or not all(
+        isinstance(factor, Constexpr | Literal) and same(factor, tiles[0]) for factor in tiles
+    ):
         return None
     tile = tiles[0]
     first = Symbol("first", INT, place)
@@ -235,11 +237,11 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
 
 
 def _expressions(item: Item) -> Iterable[Expr]:
-    return (expr for each in every([item]) for expr in expressions_of(each))
+    return (expr for nested in every([item]) for expr in expressions_of(nested))
 
 
 def _factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
-    """What a program's number is multiplied by."""
+    """The factors of a program's number."""
     return (factor for node in walk(expr) for factor in _own_factors(node, program))
 
 

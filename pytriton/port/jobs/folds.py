@@ -103,9 +103,9 @@ class Folds:
         self.members: list[Fold] = []
         self.apart: str | None = None  # why there are several
 
-    def add_all(self, known: Sequence[Defines]) -> None:
+    def add_all(self, sets: Sequence[Defines]) -> None:
         """Fold until every define set that can be translated is accepted. Raises Unportable."""
-        wanted = self._of_all_texts(known)
+        wanted = self._of_all_texts(sets)
         for _ in range(MAX_ROUNDS):
             self.failures += self._translate(wanted)
             if not self.variants:
@@ -114,7 +114,7 @@ class Folds:
             failed = [failure.defines for failure in self.failures]
             wanted = []
             places: set[object] = set()
-            for defines in known:
+            for defines in sets:
                 place = tuple(folded.leaves.place(defines) for folded, _ in self.members)
                 if place not in places and self._refuses(defines) and defines not in failed:
                     places.add(place)
@@ -122,10 +122,10 @@ class Folds:
             if not wanted:
                 break
 
-    def _of_all_texts(self, known: Sequence[Defines]) -> list[Defines]:
-        """A define set for each text that the translations have, and the first for what cannot be translated."""
+    def _of_all_texts(self, sets: Sequence[Defines]) -> list[Defines]:
+        """A define set for each distinct translation, and the first that cannot be translated."""
         firsts: dict[object, Defines] = {}
-        for defines in known[:MAX_TRANSLATED]:
+        for defines in sets[:MAX_TRANSLATED]:
             translation = self.translations(defines)
             firsts.setdefault(translation.text if isinstance(translation, Translation) else None, defines)
         return list(firsts.values())
@@ -141,14 +141,14 @@ class Folds:
     def _fold(self) -> None:
         """Fold all variants. Kernels of sweeps may run in groups."""
         traits = [variant.translation.traits for variant in self.variants]
-        groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
+        groups = self._swept and any(trait.swizzles and trait.pipelined for trait in traits)
         self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules, groups)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
 
     def widen(self) -> list[Defines]:
-        """Add define sets that no run has shown; what was added."""
+        """Add define sets that no run has used; returns them."""
         added: list[Defines] = []
         if len(self.members) > 1:
             return added
@@ -163,7 +163,7 @@ class Folds:
         return sorted(self.translations.switches.intersection(self._leaves.closed))
 
     def _combine(self, fresh: Sequence[str]) -> list[Defines]:
-        """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
+        """Add the combinations of the variants' defines; with fewer fresh flags where that fails."""
         if len(self.members) > 1:
             return []
         limit = MAX_WIDENED - len(self.variants)
@@ -195,9 +195,9 @@ class Folds:
     def _try(
         self, proposed: Sequence[Defines], like: Callable[[Folded, Folded], bool] | None = None
     ) -> list[Defines]:
-        """Fold with more define sets, if the result is one function; what was added.
+        """Fold with more define sets, if the result is one function; returns those added.
 
-        ``like``: what the new function must be to the old one.
+        ``like``: the relation that the old and new function must have.
         """
         if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
             return []
@@ -206,19 +206,19 @@ class Folds:
         list(self._translate(proposed))
         count = len(before[0])
         if len(self.variants) > count:
-            one = self.members[0][0]
+            previous = self.members[0][0]
             self._fold()
             other = self.members[0][0]
-            fits = len(self.members) == 1 and (like is None or like(one, other))
+            fits = len(self.members) == 1 and (like is None or like(previous, other))
             if fits:
                 return [variant.defines for variant in self.variants[count:]]
         self.variants, self.members, self.apart = before
         return []
 
 
-def _is_same(one: Folded, other: Folded) -> bool:
-    """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
-    return _without_types(one.text) == _without_types(other.text)
+def _is_same(folded: Folded, other: Folded) -> bool:
+    """Whether two kernels differ only in element types, casts and precision."""
+    return _without_types(folded.text) == _without_types(other.text)
 
 
 def _without_types(text: str) -> str:

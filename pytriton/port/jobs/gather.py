@@ -50,29 +50,29 @@ class Use:
     line: int
     file: Path
     strict: bool = False
-    types: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what an open type is not
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)  # excluded types of an open one
 
 
 @dataclass(eq=False)
 class Job:
-    """A text, its uses, and remarks that go to the report, each with a line of a file."""
+    """A kernel source, its uses, and comments for the report, each with a line of a file."""
 
-    found: Found
+    extracted: Found
     text: str
     uses: list[Use]
     notes: list[tuple[Path, int, str]] = field(default_factory=list)
     problem: str | None = None
 
 
-def gather(found: Found, given: Mapping[str, Any]) -> Job:
-    """The job of a text. ``given`` are defines of the command line, which win."""
-    text, holes, problem = _filled(found)
+def gather(extracted: Found, overrides: Mapping[str, Any]) -> Job:
+    """The job of a source. ``overrides`` are defines of the command line."""
+    text, holes, problem = _filled(extracted)
     words = frozenset(token.text for token in tokenize(Source(text), Report()) if token.kind is Kind.IDENT)
-    unread = problem or found.problem if problem or not given else None
-    job = Job(found, text, [], [*found.notes], unread)
+    unread = problem or extracted.problem if problem or not overrides else None
+    job = Job(extracted, text, [], [*extracted.notes], unread)
     seen: dict[str, Use] = {}
-    for launch in found.launches:
-        use = _use(found, launch, words, holes, given)
+    for launch in extracted.launches:
+        use = _use(extracted, launch, words, holes, overrides)
         key = repr(list(_shown(use)))
         if key not in seen or use.line or not seen[key].line:
             seen[key] = use
@@ -81,9 +81,9 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
     for use in uses:
         if use.dark is not None and clear:
             job.notes.append((use.file, use.line, _IN_THE_DARK.format(use.dark)))
-    # the use of a text that nothing launches: the defines of the command line, if any
+    # a source that is never launched: the defines of the command line, if any
     bare = LaunchSite(KernelObject("", 0, {}), 0)
-    job.uses = clear or uses or [_use(found, bare, words, holes, given)]
+    job.uses = clear or uses or [_use(extracted, bare, words, holes, overrides)]
     return job
 
 
@@ -93,15 +93,15 @@ _IN_THE_DARK: Final = (
 )
 
 
-def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
-    """The text with a define in place of each hole; a hole inside a name cannot be one."""
+def _filled(extracted: Found) -> tuple[str, dict[str, Unknown], str | None]:
+    """The source with a define in place of each hole; a hole inside a name is an error."""
     holes: dict[str, Unknown] = {}
     problem: list[str] = []
 
     def fill(match: re.Match[str]) -> str:
-        value = found.holes[int(match[1])]
-        before, after = found.text[: match.start()][-1:], found.text[match.end() :][:1]
-        line = f"line {found.text.line_at(match.start())}"
+        value = extracted.holes[int(match[1])]
+        before, after = extracted.text[: match.start()][-1:], extracted.text[match.end() :][:1]
+        line = f"line {extracted.text.line_at(match.start())}"
         shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
         if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", after):
             problem.append(f"{line}: the part {{{shown}}} of a name is only known at run time")
@@ -112,7 +112,7 @@ def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
         holes[name] = value
         return name
 
-    text = re.sub("\ue000(\\d+)\ue001", fill, found.text)
+    text = re.sub("\ue000(\\d+)\ue001", fill, extracted.text)
     return text, holes, problem[0] if problem else None
 
 
@@ -128,14 +128,14 @@ def _is_value(value: Any) -> bool:
 
 
 def _use(
-    found: Found,
+    extracted: Found,
     launch: LaunchSite,
     words: frozenset[str],
     holes: dict[str, Unknown],
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
 ) -> Use:
     kernel: KernelObject = launch.kernel
-    merged = {**kernel.defines, **launch.defines, **given}
+    merged = {**kernel.defines, **launch.defines, **overrides}
     decisions = dict(launch.decisions)
     points, dark_points = _points(kernel.points)
     dark = merged.pop(None, None)
@@ -166,14 +166,14 @@ def _use(
         _dark(dark, dark_points),
         kernel.kernel if isinstance(kernel.kernel, str) else None,
         launch.line,
-        launch.file or found.path,
+        launch.file or extracted.path,
         kernel.strict_literals,
         {name: _excluded(value, decisions) for name, value in unknown.items()},
     )
 
 
 def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
-    """The types that an open one is not, after what was decided of it: ``x.dtype == torch.float16``."""
+    """The types that an open one is not, after decisions about it: ``x.dtype == torch.float16``."""
     excluded: set[str] = set()
     for name, word in WORDS.items():
         way = decisions.get(f"{value.text} == torch.{name}")
@@ -201,15 +201,15 @@ def _dark(more: Any, points: str | None) -> str | None:
     return points
 
 
-def _points(given: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
-    """The configs that are known, and the expression of those that are not."""
-    if not isinstance(given, (list, tuple)):
-        return (), given.text if isinstance(given, Unknown) else None
-    known: list[Mapping[str, Any]] = []
-    for item in given:
+def _points(configs: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
+    """The known configs, and the expression of unknown ones."""
+    if not isinstance(configs, (list, tuple)):
+        return (), configs.text if isinstance(configs, Unknown) else None
+    points: list[Mapping[str, Any]] = []
+    for item in configs:
         if isinstance(item, ConfigPoint) and all(_is_value(value) for value in item.defines.values()):
-            known.append({str(name): plain(value) for name, value in item.defines.items()})
-    return tuple(known), None if known or not given else "autotune_configs"
+            points.append({str(name): plain(value) for name, value in item.defines.items()})
+    return tuple(points), None if points or not configs else "autotune_configs"
 
 
 def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:

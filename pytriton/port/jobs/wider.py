@@ -56,8 +56,8 @@ def combined(
 
     def toggled(flag: str, defines: Defines) -> list[dict[str, Any]]:
         bare = {name: other for name, other in defines.items() if name != flag}
-        given = defines.get(flag) not in (None, False)
-        return [bare | absent.get(flag, {}) if given else {**bare, flag: values.get(flag, True)}]
+        present = defines.get(flag) not in (None, False)
+        return [bare | absent.get(flag, {}) if present else {**bare, flag: values.get(flag, True)}]
 
     def replaced(names: Sequence[str], rows: Sequence[Defines], defines: Defines) -> list[dict[str, Any]]:
         others = {name: value for name, value in defines.items() if name not in names}
@@ -84,7 +84,7 @@ def _product(
     accepts: Callable[[Defines], bool],
     limit: int,
 ) -> list[dict[str, Any]]:
-    """What the axes add to the sets, each place once; a set that is not accepted is varied, but not given."""
+    """The sets that the axes add, each place once; a set that is not accepted is varied, but not returned."""
     reached: dict[object, Defines] = {place_of(defines): defines for defines in sets}
     proposed: list[dict[str, Any]] = []
     for axis in axes:
@@ -96,16 +96,16 @@ def _product(
     return proposed
 
 
-def _together(sets: Sequence[Defines], one: str, other: str) -> bool:
-    """Whether each of two texts goes with one value of the other: a type and its infinity."""
-    pairs = {(repr(defines.get(one)), repr(defines.get(other))) for defines in sets}
+def _together(sets: Sequence[Defines], text: str, other: str) -> bool:
+    """Whether the values of two defines determine each other: a type and its infinity."""
+    pairs = {(repr(defines.get(text)), repr(defines.get(other))) for defines in sets}
     return 1 < len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
 
 
 def _absent(flag: str, sets: Sequence[Defines]) -> dict[str, Any]:
-    """A flag that is not set: as the sets have it, or not given."""
-    given = [defines[flag] for defines in sets if flag in defines]
-    return {flag: False} if len(given) == len(sets) and False in given else {}
+    """A flag that is not set: False or absent, as in the sets."""
+    values = [defines[flag] for defines in sets if flag in defines]
+    return {flag: False} if len(values) == len(sets) and False in values else {}
 
 
 def _distinct_all(sets: Sequence[Defines], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -141,12 +141,12 @@ def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str
     ``STRIDE_AM`` is in addresses of ``A``. This decides which define sets are tried, never what is proved.
     """
     statements = re.split(r"[;{}]", _HEADER.sub("", _DROPPED.sub(" ", text)))
-    values: dict[str, set[str]] = {}  # what a variable is computed from
+    values: dict[str, set[str]] = {}  # the operands of a variable
     for statement in statements:
         assigned = _ASSIGNED.match(statement)
         if assigned is not None and assigned[2] not in pointers and not _STORE.search(assigned[1]):
             values.setdefault(assigned[2], set()).update(_WORD.findall(assigned[3]))
-    found: dict[str, set[str]] = {}
+    addressed: dict[str, set[str]] = {}
     for pointer in pointers:
         fresh = {
             w for statement in statements if pointer in (words := _WORD.findall(statement)) for w in words
@@ -158,5 +158,5 @@ def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str
             parts = set[str]().union(*(values.get(name, set()) for name in fresh - {pointer}))
             fresh = parts - reached - set(pointers)
         for name in reached:
-            found.setdefault(name, set()).add(pointer)
-    return {name: frozenset(of) for name, of in found.items()}
+            addressed.setdefault(name, set()).add(pointer)
+    return {name: frozenset(of) for name, of in addressed.items()}

@@ -29,18 +29,21 @@ from pytriton.port.package.package import Package
 
 
 def wrong_sites(package: Package) -> Iterator[Note]:
-    """Where the written package differs from the texts: a note for each site."""
+    """Where the written package differs from the sources: a note for each site."""
     files = {name: data for name, data in package.files.items() if data is not None}
     asked = [
-        (site, one, known.defines) for site in package.sites for one in site.functions for known in one.sets
+        (site, kernel, member.defines)
+        for site in package.sites
+        for kernel in site.functions
+        for member in kernel.sets
     ]
     with tempfile.TemporaryDirectory() as folder:
         write_new(Path(folder), files)
         questions = [(site.where, defines) for site, _, defines in asked]
-        given = json.dumps([os.path.realpath(folder), package.folder, questions])
+        request = json.dumps([os.path.realpath(folder), package.folder, questions])
         command = [sys.executable, "-W", "ignore", "-c", render("port_check.py.j2")]
         environment = os.environ | {"TRITON_INTERPRET": "0"}
-        done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment)
+        done = subprocess.run(command, input=request, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         last = done.stderr.strip().rpartition("\n")[2]
         yield Note(package.folder, f"the written modules cannot be imported: {last}")
@@ -54,19 +57,21 @@ def wrong_sites(package: Package) -> Iterator[Note]:
 
 
 def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], written: bytes) -> str | None:
-    """What differs between a proved kernel and what is launched for a define set; None for nothing."""
+    """The difference between a proved kernel and the launched one for a define set; None for none."""
     *helpers, wanted = _functions(kernel.text.encode())
     (launched,) = (function for function in _functions(written) if function.line == answer["line"])
     if launched.body != wanted.body:
         return f"{answer['file']}:{launched.line} is another kernel"
     for helper in helpers:
-        if [one.body for one in _functions(written) if one.name == helper.name] != [helper.body]:
+        if [function.body for function in _functions(written) if function.name == helper.name] != [
+            helper.body
+        ]:
             return f"{answer['file']} has another {helper.name}"
     bound = kernel.bind(defines)
     passed = {name: answer["passed"].get(name) for name in bound}
     if repr(passed) != repr(bound):
         return f"the constexprs are {passed}, not {bound}"
-    types = dict.fromkeys(one.identifier for one in kernel.parameters)
+    types = dict.fromkeys(parameter.identifier for parameter in kernel.parameters)
     for variant in kernel.variants:
         if variant.defines == defines:
             parameters = variant.translation.parameters

@@ -25,10 +25,10 @@ MAX_CASES: Final = 8  # of one kernel
 
 
 def comparisons(folder: str, placed: Sequence[Placed]) -> dict[str, bytes]:
-    """The files by their names. ``folder``: that of the ported kernels' package, beside theirs."""
+    """The files by their names. ``folder``: that of the ported kernels' package, next to theirs."""
     modules: dict[str, list[Placed]] = {}
-    for one in placed:
-        modules.setdefault(one.module, []).append(one)
+    for placement in placed:
+        modules.setdefault(placement.module, []).append(placement)
     return {
         f"test_{PurePosixPath(module).stem}.py": _file(folder, module, of).encode()
         for module, of in modules.items()
@@ -37,13 +37,15 @@ def comparisons(folder: str, placed: Sequence[Placed]) -> dict[str, bytes]:
 
 def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
     path = PurePosixPath(module)
-    texts = {one.kernel.source.text: "" for one in placed}
+    texts = {placement.kernel.source.text: "" for placement in placed}
     texts = {text: f"TEXT_{count}" if len(texts) > 1 else "TEXT" for count, text in enumerate(texts, 1)}
     rows: list[str] = []
-    for one in placed:
-        for defines in _chosen(one.kernel):
-            kernel = json.dumps(one.kernel.kernel) if one.kernel.kernel else "None"
-            rows += _row([json.dumps(one.source), texts[one.kernel.source.text], kernel, _dict(defines)])
+    for placement in placed:
+        for defines in _chosen(placement.kernel):
+            kernel = json.dumps(placement.kernel.kernel) if placement.kernel.kernel else "None"
+            rows += _row(
+                [json.dumps(placement.source), texts[placement.kernel.source.text], kernel, _dict(defines)]
+            )
     return render(
         "port_test.py.j2",
         mark=MARK,
@@ -51,18 +53,21 @@ def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
         module=path.stem,
         texts=[(name, _literal(text)) for text, name in texts.items()],
         rows=rows,
-        strict=", strict_literals=True" * any(one.strict for one in placed),
+        strict=", strict_literals=True" * any(placement.strict for placement in placed),
         sizes=_sizes(placed),
     )
 
 
 def _sizes(placed: Sequence[Placed]) -> list[int]:
-    """What integer parameters are: a number of many powers and an odd one, within constant buffers.
+    """Values of integer parameters: a power of 2 and an odd number, within constant buffers.
 
-    A buffer is taken to hold words of 4 bytes, as many as some parameter counts.
+    A buffer is assumed to hold 4-byte words, as many as some parameter counts.
     """
     words = [
-        parameter.buffer // 4 for one in placed for parameter in one.kernel.parameters if parameter.buffer
+        parameter.buffer // 4
+        for placement in placed
+        for parameter in placement.kernel.parameters
+        if parameter.buffer
     ]
     return [min([16, *words]), min([7, *words])]
 
@@ -70,9 +75,9 @@ def _sizes(placed: Sequence[Placed]) -> list[int]:
 def _chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
     """Define sets to compare, from all over the kernel."""
     smallest: dict[str, Mapping[str, Any]] = {}
-    for known in sorted((known.defines for known in kernel.sets), key=_elements):
-        others = {name: value for name, value in known.items() if not isinstance(_number(value), int)}
-        smallest.setdefault(repr(sorted(others.items())), known)
+    for defines in sorted((defines.defines for defines in kernel.sets), key=_elements):
+        others = {name: value for name, value in defines.items() if not isinstance(_number(value), int)}
+        smallest.setdefault(repr(sorted(others.items())), defines)
     chosen = list(smallest.values())
     return chosen[:: -(-len(chosen) // MAX_CASES)]
 

@@ -64,10 +64,14 @@ def launcher(
 
 
 def _refused(kernels: Sequence[PortedKernel]) -> str:
-    """The words of the language in the sources, less those that are defined for a source that lacks them."""
+    """The words of the language in the sources, without those that are defined for a source that does not use
+    them.
+    """
     words = [set(re.findall(r"\w+", k.source.text)) for k in kernels]
-    given = [{name for each in k.variants for name in each.defines} for k in kernels]
-    unused = set[str]().union(*(defines - known for defines, known in zip(given, words, strict=True)))
+    defined = [{name for variant in k.variants for name in variant.defines} for k in kernels]
+    unused = set[str]().union(
+        *(defines - mentioned for defines, mentioned in zip(defined, words, strict=True))
+    )
     return " ".join(sorted((LANGUAGE & set[str]().union(*words)) - unused))
 
 

@@ -40,7 +40,7 @@ def source_name(function: str) -> str:
 
 
 def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str:
-    """The text. ``where``: what it was ported from; ``dots``: where the launcher is."""
+    """The source of the module. ``where``: the ported file; ``dots``: where the launcher is."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
@@ -152,22 +152,22 @@ def _change(change: Change, indent: int) -> Iterator[str]:
     yield f"{pad}),"
 
 
-def _condition(name: str, one: ConditionLambda, indent: int) -> Iterator[str]:
-    asked = set(re.findall(r"\w+", " ".join(one.terms)))
-    names = [number for number in one.numbers if number in asked]
-    names += [f"{other}=None" for other in one.others]
+def _condition(name: str, condition: ConditionLambda, indent: int) -> Iterator[str]:
+    asked = set(re.findall(r"\w+", " ".join(condition.terms)))
+    names = [number for number in condition.numbers if number in asked]
+    names += [f"{other}=None" for other in condition.others]
     head = f"{' ' * indent}{name}lambda {', '.join([*names, '**_'])}: "
-    line = f"{head}{' and '.join(one.terms)},"
+    line = f"{head}{' and '.join(condition.terms)},"
     if len(line) <= WIDTH:
         yield line
         return
-    separated = re.split(r" (?=and |or )", " and ".join(one.terms))
+    separated = re.split(r" (?=and |or )", " and ".join(condition.terms))
     yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 
 def _tables(tables: Sequence[Table], indent: int) -> Iterator[str]:
     """``values={...},``, on one line if that fits."""
-    lines = [line for one in tables for line in _table(one, indent + 4)]
+    lines = [line for table in tables for line in _table(table, indent + 4)]
     whole = f"{' ' * indent}values={{{lines[0].strip().rstrip(',')}}},"
     if len(lines) == 1 and len(whole) <= WIDTH:
         yield whole
@@ -177,13 +177,13 @@ def _tables(tables: Sequence[Table], indent: int) -> Iterator[str]:
     yield f"{' ' * indent}}},"
 
 
-def _table(one: Table, indent: int) -> Iterator[str]:
+def _table(table: Table, indent: int) -> Iterator[str]:
     """``"A, B": [(1, "x"), (2, "y")],``."""
-    if len(one.names) == 1:
-        rows = [_literal(value) for (value,) in one.rows]
+    if len(table.names) == 1:
+        rows = [_literal(value) for (value,) in table.rows]
     else:
-        rows = [f"({', '.join(map(_literal, row))})" for row in one.rows]
-    opened = f'{" " * indent}"{", ".join(one.names)}": ['
+        rows = [f"({', '.join(map(_literal, row))})" for row in table.rows]
+    opened = f'{" " * indent}"{", ".join(table.names)}": ['
     line = f"{opened}{', '.join(rows)}],"
     if len(line) <= WIDTH:
         yield line

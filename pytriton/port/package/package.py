@@ -56,7 +56,7 @@ class SourceSite(NamedTuple):
 class Package:
     """The files of the ported package by their paths in it, None for one that leaves. Others stay as they are.
 
-    ``folder``: that of the kernels. ``problems``: what a person must do.
+    ``folder``: that of the kernels. ``problems``: manual work.
     """
 
     folder: str
@@ -68,7 +68,7 @@ class Package:
     @property
     def kernels(self) -> list[PortedKernel]:
         """All functions."""
-        return [one.kernel for one in self.placed]
+        return [placed.kernel for placed in self.placed]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class _Module:
 
 @dataclass
 class _Work:
-    """What is known while a package is ported."""
+    """The state of a port."""
 
     root: Path
     package: Package
@@ -111,14 +111,14 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     work = _Work(root, Package(_free_folder(root)), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
-        place = work.places.of_text(str(text.found.text))
+        place = work.places.of_text(str(text.extracted.text))
         if not text.observed and not any(use.line for use in text.job.uses):
             unlaunched.append((text, place))
         else:
             _port_text(work, text, place)
     for text, place in unlaunched:
         if place is None or not set(place.files) & set(work.gone):
-            here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
+            here = work.shown(text.extracted.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this source"))
     if work.package.kernels:
         # a text that is also filled in to be others is a label there
@@ -135,15 +135,15 @@ def _free_folder(root: Path) -> str:
 
 
 def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
-    """A folder of kernels: a module for each file that has some, and the launcher module beside them."""
+    """A folder of kernels: a module for each file that has some, and the launcher module next to them."""
     work = _Work(root, Package(""), Places(root))
     for text in texts:
         for functions in _by_kernel(text.kernels, of_file=True):
-            _add(work, text, Place(text.found.path), functions)
+            _add(work, text, Place(text.extracted.path), functions)
         work.package.problems += not_ported(text, root)
     files = work.package.files
-    for one in work.modules.values():
-        files[f"{one.name}.py"] = module(one.where, one.entries, ".").encode()
+    for owner in work.modules.values():
+        files[f"{owner.name}.py"] = module(owner.where, owner.entries, ".").encode()
     if files:
         files["__init__.py"] = table({}).encode()
         uses = Uses({"kernel"})
@@ -163,7 +163,7 @@ def not_ported(text: PortedText, root: Path) -> list[Note]:
 
 def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     """Add the kernel that a text is launched for to the module of its place."""
-    where = work.shown(text.found.path, text.found.text.line_at(0))
+    where = work.shown(text.extracted.path, text.extracted.text.line_at(0))
     say = work.package.problems.append
     if place is None:
         say(Note(where, "cannot tell how this source is put together: not ported"))
@@ -205,7 +205,7 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
     """Add a kernel to the module of its place."""
     owner = work.modules.get(place.owner)
     if owner is None:
-        taken = {one.name for one in work.modules.values()}
+        taken = {other.name for other in work.modules.values()}
         name = _free(_module_name(place.owner), taken)
         owner = work.modules[place.owner] = _Module(name, work.shown(place.owner))
     of_files = [_names_in(work, path) for path, _, _ in place.strings]
@@ -214,9 +214,9 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
     owner.entries.append(entry)
     file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
     work.package.placed += [
-        Placed(*one, file, entry.name, text.strict) for one in zip(functions, names, strict=True)
+        Placed(*pair, file, entry.name, text.strict) for pair in zip(functions, names, strict=True)
     ]
-    where, named = work.shown(text.found.path), (file.removesuffix(".py").replace("/", "."), entry.name)
+    where, named = work.shown(text.extracted.path), (file.removesuffix(".py").replace("/", "."), entry.name)
     work.package.sites.append(SourceSite(functions, where, ("source", *named)))
     return Replacement(entry.name, f"{work.package.folder}.{owner.name}")
 
@@ -246,8 +246,8 @@ def _module_name(path: Path) -> str:
 
 def _write_modules(work: _Work) -> None:
     files = work.package.files
-    for one in work.modules.values():
-        files[f"{work.package.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
+    for owner in work.modules.values():
+        files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
     files[f"{work.package.folder}/__init__.py"] = table(work.labels).encode()
     for path in work.gone:
         files[work.shown(path)] = None

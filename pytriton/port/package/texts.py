@@ -143,8 +143,8 @@ class Places:
         put_together = None if strings else self._put_together(whole)
         if put_together is not None and _LABELS.fullmatch(put_together.labels[0]):
             return put_together
-        filled = [(found, t) for t in self.templates if (found := t.filled(text)) is not None]
-        filled.sort(key=lambda one: len(one[0]))  # first the string that has most of the text
+        filled = [(labelled, t) for t in self.templates if (labelled := t.filled(text)) is not None]
+        filled.sort(key=lambda candidate: len(candidate[0]))  # first the string that has most of the text
         if not filled and not strings:
             return put_together
         owner = strings[0][0] if strings else filled[0][1].path
@@ -215,7 +215,7 @@ def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
 
 
 def _replaced(tree: ast.Module) -> Iterator[str]:
-    """What the code replaces in strings."""
+    """The replacements of strings."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="replace"), args=[ast.Constant(value=str(old)), _]) if old:

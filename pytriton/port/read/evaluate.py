@@ -219,13 +219,13 @@ class Evaluator:
         return base[last]
 
     def _slice(self, base: Any, bounds: ast.Slice, frame: Frame) -> Any:
-        given = [
+        limits = [
             None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
         ]
-        known = all(item is None or isinstance(item, int) for item in given)
-        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:] and not is_open(base):
-            return base[slice(*given)]
-        parts = [None if item is None else node_of(item) for item in given]
+        constant = all(item is None or isinstance(item, int) for item in limits)
+        if constant and isinstance(base, (list, tuple, str)) and 0 not in limits[2:] and not is_open(base):
+            return base[slice(*limits)]
+        parts = [None if item is None else node_of(item) for item in limits]
         return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
@@ -251,24 +251,26 @@ class Evaluator:
             case ast.BitOr(), dict(), dict():
                 return {**left, **right}
             case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
-                known = 0 <= right <= 64 and abs(left) < 1 << 32
+                bounded = 0 <= right <= 64 and abs(left) < 1 << 32
             case _, int() | float(), int() | float():
-                known = _bits(left) + _bits(right) <= MAX_BITS
+                bounded = _bits(left) + _bits(right) <= MAX_BITS
             case ast.Mult(), list() | str(), int():
-                known = len(left) * right <= MAX_REPEATED
+                bounded = len(left) * right <= MAX_REPEATED
             case ast.Add(), list() | tuple(), list() | tuple():
-                known = type(left) is type(right)
+                bounded = type(left) is type(right)
             case _:
-                known = False
-        if not known:
+                bounded = False
+        if not bounded:
             raise NotKnown
         return _OPERATORS[type(op)](left, right)
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.value(node.operand, frame)
         if isinstance(node.op, ast.Not):
-            known = not isinstance(value, Unknown)
-            return not self.truth(value) if known else Unknown(ast.UnaryOp(ast.Not(), node_of(value)), "bool")
+            decided = not isinstance(value, Unknown)
+            return (
+                not self.truth(value) if decided else Unknown(ast.UnaryOp(ast.Not(), node_of(value)), "bool")
+            )
         if isinstance(value, (int, float)):
             if isinstance(node.op, ast.Invert):
                 return ~value if isinstance(value, int) else Unknown(closed(node, frame))
@@ -304,18 +306,18 @@ class Evaluator:
         )
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
-        """True or False where it is known, else None."""
+        """True or False; None if unknown."""
         if isinstance(op, (ast.Is, ast.IsNot)) and right is None:
             return None if isinstance(left, Unknown) else (left is None) is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
             contained = self._contained(left, right)
             return None if contained is None else contained is isinstance(op, ast.In)
-        known = all(
+        decided = all(
             operand is None
             or (isinstance(operand, (str, int, float, list, tuple, Dtype)) and literal(operand))
             for operand in (left, right)
         )
-        if not known or type(op) not in _OPERATORS:
+        if not decided or type(op) not in _OPERATORS:
             return None
         try:
             return bool(_OPERATORS[type(op)](left, right))
@@ -383,9 +385,9 @@ class Evaluator:
         then: Callable[[], None],
         filtered: Filtered | None = None,
     ) -> bool:
-        """Run ``then`` for each iteration of a comprehension; False where these are not known.
+        """Run ``then`` for each iteration of a comprehension; False if these are unknown.
 
-        Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
+        Of a list whose filter is unknown, every element stays, and ``filtered`` remembers the filter.
         """
         first, *inner = generators
         items = items_of(self.value(first.iter, frame), MAX_ELEMENTS)
@@ -441,7 +443,7 @@ class Evaluator:
         return None
 
     def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
-        """What one of several targets gets; a starred one takes what the others leave."""
+        """The value of one of several targets; a starred one takes the rest."""
         stars = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
         if not stars or position < stars[0]:
             return self.entry(value, position)
@@ -488,9 +490,9 @@ class Evaluator:
 
 
 def items_of(values: Any, most: int) -> list[Any] | None:
-    """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
-    known = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
-    return list(values) if known and len(values) <= most else None
+    """The items that a loop over a value visits; None if unknown, or more than ``most``."""
+    listed = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
+    return list(values) if listed and len(values) <= most else None
 
 
 def is_open(values: Any) -> bool:
@@ -558,7 +560,7 @@ def closed(node: ast.expr, frame: Frame) -> ast.expr:
 
 
 def hashed(key: Any) -> Any:
-    """A key for a dict: what is known as itself, the rest by its text."""
+    """A key for a dict: a known value itself, an unknown one as text."""
     if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
         key, (str, int, float, Dtype, type(None))
     ):

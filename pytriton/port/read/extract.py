@@ -87,12 +87,12 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
         why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
         return [Found(path, quoted_text, problem=why) for quoted_text in _quoted(text)]
     launches, holes = follow(path, tree, root)
-    found = list(_by_text(path, launches, holes))
-    used = {line for text in found for line in _lines_of(text)}
+    sources = list(_by_text(path, launches, holes))
+    used = {line for text in sources for line in _lines_of(text)}
     for loose, lines in _loose(tree):
         if not used.intersection(lines):
-            found.append(Found(path, loose, holes=holes))
-    return found
+            sources.append(Found(path, loose, holes=holes))
+    return sources
 
 
 def _by_text(path: Path, launches: list[LaunchSite], holes: list[Unknown]) -> Iterator[Found]:
@@ -110,10 +110,10 @@ def _by_text(path: Path, launches: list[LaunchSite], holes: list[Unknown]) -> It
     yield from groups.values()
 
 
-def _lines_of(found: Found) -> Iterator[int]:
-    """The lines of the Python file that a text is made of."""
-    if found.text.path is None:
-        for piece, line in found.text.pieces:
+def _lines_of(extracted: Found) -> Iterator[int]:
+    """The lines of the Python file that contain a source."""
+    if extracted.text.path is None:
+        for piece, line in extracted.text.pieces:
             yield from range(line, line + piece.count("\n") + 1)
 
 

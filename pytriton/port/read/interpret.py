@@ -98,9 +98,9 @@ class Interpreter(Evaluator):
         return Library(name) if name else None
 
     def _project_module(self, path: Path, name: str) -> Any:
-        known = self.modules.get(path.resolve())
-        if known is not None:
-            return known
+        module = self.modules.get(path.resolve())
+        if module is not None:
+            return module
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except (OSError, SyntaxError, ValueError, RecursionError):
@@ -220,7 +220,7 @@ class Interpreter(Evaluator):
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
         items = items_of(values, MAX_ITERATIONS)
-        known = items is not None
+        finite = items is not None
         if items is None:
             items = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
             self.carried(node.body, frame)
@@ -230,7 +230,7 @@ class Interpreter(Evaluator):
                 self.body(node.body, frame)
             except _Leave:
                 continue
-        if not known:
+        if not finite:
             self.carried(node.body, frame)
         self.body(node.orelse, frame)
 
@@ -318,12 +318,12 @@ class Interpreter(Evaluator):
         annotations = {
             parameter.arg: parameter.annotation for parameter in (*positional, *parameters.kwonlyargs)
         }
-        given = dict(zip((parameter.arg for parameter in positional), arguments or (), strict=False)) | {
+        passed = dict(zip((parameter.arg for parameter in positional), arguments or (), strict=False)) | {
             name: value for name, value in named.items() if name in defaults
         }
         for name, default in defaults.items():
-            if name in given:
-                frame.names[name] = given[name]
+            if name in passed:
+                frame.names[name] = passed[name]
                 continue
             value = (
                 self._any(name, annotations.get(name), frame)
@@ -382,13 +382,13 @@ class Interpreter(Evaluator):
             return kernel
         named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
         defines = named.pop("defines", None)
-        given: dict[Any, Any] = dict(defines) if isinstance(defines, dict) else {}
+        merged: dict[Any, Any] = dict(defines) if isinstance(defines, dict) else {}
         if defines is not None and not isinstance(defines, dict):
-            given[None] = defines
-        given.update({hashed(key): value for key, value in named.items()})
+            merged[None] = defines
+        merged.update({hashed(key): value for key, value in named.items()})
         if unnamed is not None:
-            given[None] = unnamed
-        self.launches.append(LaunchSite(kernel, line, given, self.choices.trail(), self.path))
+            merged[None] = unnamed
+        self.launches.append(LaunchSite(kernel, line, merged, self.choices.trail(), self.path))
         return None
 
     # Calls of anything
@@ -410,7 +410,7 @@ class Interpreter(Evaluator):
         return self._called(function, list(arguments), named, more, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
-        """What is called; a method of a known value is a pair of the value and the name."""
+        """The called function; a method of a known value is a pair of the value and the name."""
         if isinstance(node, ast.Attribute):
             base = self.value(node.value, frame)
             if isinstance(base, (str, list, dict, tuple, PurePath)):
@@ -506,14 +506,14 @@ class Interpreter(Evaluator):
         """A method of a list, done to the list itself."""
         match name, arguments:
             case ("append", [_]) | ("extend", [list() | tuple()]) | ("reverse" | "clear" | "copy", []):
-                known = True
+                computable = True
             case ("insert", [int(), _]) | ("pop", [int()] | []):
-                known = not is_open(base)
+                computable = not is_open(base)
             case (("index" | "count" | "sort" | "remove"), _):
-                known = not named and literal([base, arguments])
+                computable = not named and literal([base, arguments])
             case _:
-                known = False
-        if known:
+                computable = False
+        if computable:
             return getattr(base, name)(*arguments)
         if name in _CHANGES:
             self.disturbed(base)

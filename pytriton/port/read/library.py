@@ -54,7 +54,7 @@ def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
-    """The value of a call of a library function; raises one of ``FAILURES`` where it is not known."""
+    """The value of a call of a library function; raises one of ``FAILURES`` where it is unknown."""
     if name in ("triton.read", "open", "builtins.open"):
         return _read(arguments, named, root)
     model = _MODELS.get(name)
@@ -81,19 +81,19 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
             source = _read([source], {}, root)
         except NotKnown:
             source = unknown_call("open", [str(source)])
-    given = dict(zip(_order(positional), positional, strict=False))
-    given = {**given, **{key: value for key, value in named.items() if value is not None}}
-    defines = given.get("defines")
-    kernel = given.get("kernel")
+    options = dict(zip(_order(positional), positional, strict=False))
+    options = {**options, **{key: value for key, value in named.items() if value is not None}}
+    defines = options.get("defines")
+    kernel = options.get("kernel")
     if kernel is None and isinstance(source, Traced) and source.kernels:
         kernel = source.kernels[0]
     return KernelObject(
         source,
         line,
         dict(defines) if isinstance(defines, dict) else {} if defines is None else {None: defines},
-        configs(given.get("autotune_configs") or given.get("autotune_vals") or ()),
+        configs(options.get("autotune_configs") or options.get("autotune_vals") or ()),
         kernel,
-        given.get("strict_literals") is True,
+        options.get("strict_literals") is True,
     )
 
 
@@ -106,12 +106,12 @@ def _order(positional: list[Any]) -> tuple[str, ...]:
     return ("device", "defines", "num_warps", "autotune_configs", "autotune_key")
 
 
-def configs(given: Any) -> Any:
-    """The points of ``autotune_configs``: a tuple, or the Unknown that it is."""
-    if not isinstance(given, (list, tuple)):
-        return given
+def configs(listed: Any) -> Any:
+    """The configs of ``autotune_configs``: a tuple, or an Unknown."""
+    if not isinstance(listed, (list, tuple)):
+        return listed
     points: list[Any] = []
-    for item in given:
+    for item in listed:
         if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], dict):
             points.append(ConfigPoint(item[0], item[1]))
         else:
@@ -189,12 +189,12 @@ def _items(value: Any) -> list[Any]:
     raise NotKnown
 
 
-def _dict(given: Any = (), **named: Any) -> Any:
-    return {**given, **named} if isinstance(given, dict) else dict(_items(given)) | named
+def _dict(mapping: Any = (), /, **named: Any) -> Any:
+    return {**mapping, **named} if isinstance(mapping, dict) else dict(_items(mapping)) | named
 
 
 def _next(value: Any, *default: Any) -> Any:
-    """The first item; of a list that a condition filters, which one is not known."""
+    """The first item; unknown for a filtered list."""
     if isinstance(value, Filtered):
         raise NotKnown
     return next(iter(_items(value)), *default)

@@ -44,13 +44,13 @@ class Frame:
 
 @dataclass(eq=False)
 class Choices:
-    """The decisions of one run: those given, and then those made on the way."""
+    """The decisions of one run: those inherited, and then those of its own."""
 
-    given: dict[str, bool]
-    made: dict[str, bool] = field(default_factory=dict)
+    inherited: dict[str, bool]
+    own: dict[str, bool] = field(default_factory=dict)
     refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
     steps: int = 0
-    outcome: Any = None  # what the run found, in a form that can be compared
+    outcome: Any = None  # results of the run, comparable
 
     def decide(self, condition: Any) -> bool:
         """Which way an unknown condition goes in this run."""
@@ -59,9 +59,9 @@ class Choices:
         while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node, turned = node.operand, not turned
         key = text_of(node)
-        if key not in self.given and key not in self.made:
-            self.made[key] = True
-        way = self.given[key] if key in self.given else self.made[key]
+        if key not in self.inherited and key not in self.own:
+            self.own[key] = True
+        way = self.inherited[key] if key in self.inherited else self.own[key]
         match node:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
                 self.refined[text_of(left)] = value
@@ -75,7 +75,7 @@ class Choices:
 
     def trail(self) -> tuple[tuple[str, bool], ...]:
         """All decisions, in the order in which they were needed."""
-        return tuple({**self.given, **self.made}.items())
+        return tuple({**self.inherited, **self.own}.items())
 
 
 def paths() -> Iterator[Choices]:
@@ -93,14 +93,14 @@ def paths() -> Iterator[Choices]:
         best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
         if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
             return
-        given, turned = pending.pop(best or 0)
-        choices = Choices(given)
+        decided, turned = pending.pop(best or 0)
+        choices = Choices(decided)
         yield choices
         vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
         if vain and turned is not None:
             idle.add(turned)
         seen.update(choices.outcome or ())
-        assumed = dict(given)
-        for key, way in choices.made.items():
+        assumed = dict(decided)
+        for key, way in choices.own.items():
             pending.append(({**assumed, key: not way}, key))
             assumed[key] = way

@@ -46,7 +46,9 @@ def _marked(text: str) -> str:
 
 
 def _tracked(text: str, operation: Callable[[str], Any]) -> Any:
-    """What an operation makes of a text. If that is a text, it knows its lines: exactly, unless marks disturb."""
+    """The result of an operation on a text. If it is a text, its lines are tracked: exactly, unless marks
+    disturb.
+    """
     exact = operation(str(text))
     if not isinstance(exact, str):
         return exact
@@ -66,7 +68,7 @@ def add(left: str, right: str) -> str:
 
 
 def spelled(value: Any, hole: Hole) -> str:
-    """What ``str(value)`` gives: exact for what is known, a hole for everything else."""
+    """``str(value)``: exact for known values, a hole for others."""
     if isinstance(value, str):
         return value
     if isinstance(value, PurePath):
@@ -144,11 +146,11 @@ def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
 
 def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
     """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result is unknown."""
-    known = all(
+    constant = all(
         isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
         for argument in arguments
     )
-    if not known or not isinstance(text, str):
+    if not constant or not isinstance(text, str):
         raise NotKnown
     if name == "dedent":
         return _tracked(text, textwrap.dedent)

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 
 class NotKnown(Exception):
-    """What is asked of a value is unknown without running the code."""
+    """A property of a value is unknown without running the code."""
 
 
 # What an operation on known values may raise: its result is unknown then.
 FAILURES: Final = (NotKnown, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
-# A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
+# An unknown part of a text: an index between two private characters, see ``Interpreter.holes``.
 HOLE: Final = "\ue000{}\ue001"
 
 
@@ -60,7 +60,7 @@ class Filtered(list[Any]):
 class Unknown:
     """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
 
-    ``kind`` is what is known nevertheless: ``bool``, ``int`` or ``dtype``.
+    ``kind`` is its known type: ``bool``, ``int`` or ``dtype``.
     """
 
     node: ast.expr
@@ -77,11 +77,11 @@ class Unknown:
 
 
 def text_of(node: ast.expr) -> str:
-    """An expression as Python text, noted at its node like its size."""
-    known: str | None = getattr(node, "text_", None)
-    if known is None:
-        known = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
-    return known
+    """An expression as Python text, cached at its node like its size."""
+    text: str | None = getattr(node, "text_", None)
+    if text is None:
+        text = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
+    return text
 
 
 TOO_LONG: Final = "a_long_expression"
@@ -93,12 +93,12 @@ def _is_large(node: ast.expr) -> bool:
 
 
 def _size(node: ast.AST) -> int:
-    """How many nodes an expression has, noted at each: expressions are built from others, never changed."""
-    known: int | None = getattr(node, "size_", None)
-    if known is None:
-        known = 1 + sum(map(_size, ast.iter_child_nodes(node)))
-        node.size_ = known  # type: ignore[attr-defined]
-    return known
+    """How many nodes an expression has, cached at each: expressions are never changed."""
+    size: int | None = getattr(node, "size_", None)
+    if size is None:
+        size = 1 + sum(map(_size, ast.iter_child_nodes(node)))
+        node.size_ = size  # type: ignore[attr-defined]
+    return size
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class ConfigPoint:
 
 @dataclass(eq=False)
 class KernelObject:
-    """What a call of ``triton.kernel`` makes: the text and its options."""
+    """The result of a call of ``triton.kernel``: the source and its options."""
 
     source: Any
     line: int
@@ -173,7 +173,7 @@ class KernelObject:
 class LaunchSite:
     """A kernel object and one call of it (``line`` 0: it is made and no call was seen) in ``file``.
 
-    ``decisions``: what was assumed about conditions on the path, by their text.
+    ``decisions``: assumptions about conditions on the path, by their text.
     """
 
     kernel: KernelObject

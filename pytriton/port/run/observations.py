@@ -1,4 +1,4 @@
-"""Texts that only a run shows: what a program launched, in place of what could not be read from its code.
+"""Kernel sources built at run time: the launches of a program, where reading its code is not enough.
 
 ``--run PROGRAM`` runs a program of the user's (``recorder``), and each text and its defines that it launched is
 noted. Code that was read to the end is not touched by that: a run shows some of what the code can do, reading
@@ -37,7 +37,7 @@ class Observation:
     text: str
     file: Path
     line: int
-    said: dict[str, Any]
+    options: dict[str, Any]
 
 
 Seen = tuple[Found, tuple[Observation, ...]]  # a source, and the launches of it
@@ -51,14 +51,14 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
 
     Raises ProgramError.
     """
-    given, flags, words = _command(program)
+    settings, flags, words = _command(program)
     script = next((word for word in words if word != "-m"), "")
     folders, names = _packages(paths)
     if any(_holds(path, Path(script)) for path in paths):
         names.append("__main__")
     legacy = [part for name in dict.fromkeys(names) for part in ("--legacy", name)]
-    given = {**os.environ, **given}
-    searched = [*(str(folder.resolve()) for folder in folders), given.get("PYTHONPATH", "")]
+    settings = {**os.environ, **settings}
+    searched = [*(str(folder.resolve()) for folder in folders), settings.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory() as folder:
         file, code = Path(folder, "launches.json"), Path(folder, "code.py")
         if words[0] == "-c":
@@ -67,7 +67,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
             searched.append(os.getcwd())
         command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
-        environment = {**given, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
+        environment = {**settings, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
         done = subprocess.run(command, stdout=2, env=environment)  # its output is not part of ours
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
@@ -139,11 +139,11 @@ def observation(launch: dict[str, Any]) -> Observation:
 # The sources of a run
 
 
-def completed(found: Found, seen: Sequence[Observation], program: str) -> list[Seen]:
-    """What a run made of a source with holes; nothing if the run did not launch it."""
-    fitting = [observation for observation in seen if _is_of(observation, found)]
-    filled = list(_grouped(fitting, found))
-    only_defines = all(str(text.text).strip() == str(found.text).strip() for text, _ in filled)
+def completed(extracted: Found, seen: Sequence[Observation], program: str) -> list[Seen]:
+    """The sources that a run made of one with holes; none if the run did not launch it."""
+    fitting = [observation for observation in seen if _is_of(observation, extracted)]
+    filled = list(_grouped(fitting, extracted))
+    only_defines = all(str(text.text).strip() == str(extracted.text).strip() for text, _ in filled)
     what = "its defines are" if only_defines else "the text is"
     for text, _ in filled:
         note = f"{what} put together at run time: this is what '{program}' gave"
@@ -153,25 +153,31 @@ def completed(found: Found, seen: Sequence[Observation], program: str) -> list[S
 
 def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> Iterator[Seen]:
     """Sources of the run that are in none of the sources read; they belong where their kernels were made."""
-    unread = [one for one in seen if one.line and not any(_is_of(one, found) for found in every)]
+    unread = [
+        observation
+        for observation in seen
+        if observation.line and not any(_is_of(observation, extracted) for extracted in every)
+    ]
     for file in dict.fromkeys(observation.file for observation in unread):
         bare = Found(file, traced((("", 0),)))
-        for text, group in _grouped([one for one in unread if one.file == file], bare):
+        for text, group in _grouped(
+            [observation for observation in unread if observation.file == file], bare
+        ):
             text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
             yield text, group
 
 
-def _is_of(observation: Observation, found: Found) -> bool:
-    """Whether a run's text is this text, its holes filled."""
-    if "\ue000" not in found.text:
-        return observation.text.strip() == str(found.text).strip()
-    if _filled(found.text, observation.text) is not None:
+def _is_of(observation: Observation, extracted: Found) -> bool:
+    """Whether the source of a launch is this one, with its holes filled."""
+    if "\ue000" not in extracted.text:
+        return observation.text.strip() == str(extracted.text).strip()
+    if _filled(extracted.text, observation.text) is not None:
         return True
-    made_there = any(launch.kernel.line == observation.line for launch in found.launches)
-    return made_there and observation.file.resolve() == found.path.resolve()
+    made_there = any(launch.kernel.line == observation.line for launch in extracted.launches)
+    return made_there and observation.file.resolve() == extracted.path.resolve()
 
 
-def _grouped(seen: Sequence[Observation], found: Found) -> Iterator[Seen]:
+def _grouped(seen: Sequence[Observation], extracted: Found) -> Iterator[Seen]:
     """One for each source; sources that differ in the sizes of their buffers only are one, with the largest."""
     groups: dict[str, list[Observation]] = {}
     for observation in seen:
@@ -180,9 +186,9 @@ def _grouped(seen: Sequence[Observation], found: Found) -> Iterator[Seen]:
         largest = max(
             group, key=lambda observation: sum(int(size, 0) for size in _BUFFER.findall(observation.text))
         )
-        start = found.text.line_at(0) or largest.line
-        filled = _filled(found.text, largest.text) or traced(((largest.text, start),))
-        yield Found(found.path, filled), tuple(group)
+        start = extracted.text.line_at(0) or largest.line
+        filled = _filled(extracted.text, largest.text) or traced(((largest.text, start),))
+        yield Found(extracted.path, filled), tuple(group)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")

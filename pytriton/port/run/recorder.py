@@ -50,15 +50,15 @@ def observing() -> Iterator[list[dict[str, Any]]]:
     places: WeakKeyDictionary[Kernel, tuple[str, int]] = WeakKeyDictionary()
     make, launch = Kernel.__init__, Kernel.__call__
 
-    def made(self: Kernel, *given: Any, **named: Any) -> None:
-        make(self, *given, **named)
+    def made(self: Kernel, *arguments: Any, **named: Any) -> None:
+        make(self, *arguments, **named)
         places[self] = caller()
 
-    def called(self: Kernel, /, *given: Any, **named: Any) -> Any:
+    def called(self: Kernel, /, *arguments: Any, **named: Any) -> Any:
         observed = _options(self, named)
         observed["file"], observed["line"] = places.get(self, ("", 0))
         seen.setdefault(json.dumps(observed, sort_keys=True), observed)
-        return launch(self, *given, **named)
+        return launch(self, *arguments, **named)
 
     launches: list[dict[str, Any]] = []
     Kernel.__init__, Kernel.__call__ = made, called  # type: ignore[method-assign, assignment]

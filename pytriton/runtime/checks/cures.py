@@ -122,17 +122,17 @@ def _view(outside: Outside) -> str | None:
     tensor, extent = outside.tensor, outside.extent
     if tensor is None or extent is None or tensor.ndim < 2:
         return None
-    name, strides, given = extent.parameter.name, tuple(tensor.stride()), _offsets(outside)
-    if not tensor.is_contiguous() and not any(stride in given.values() for stride in strides if stride > 1):
+    name, strides, offsets = extent.parameter.name, tuple(tensor.stride()), _offsets(outside)
+    if not tensor.is_contiguous() and not any(stride in offsets.values() for stride in strides if stride > 1):
         return f"'{name}' is a view with strides {strides}, none of which is passed: pass {name}.contiguous()"
-    for key, value in given.items():
+    for key, value in offsets.items():
         if value not in (*strides, *tensor.shape) and value > max(strides):
             return f"'{key}' is {value}, but the strides of '{name}' are {strides}"
     return None
 
 
 def _offsets(outside: Outside) -> dict[str, int]:
-    """The numbers of the launch that decide where the pointer points."""
+    """The numbers of the launch in the offset of the pointer."""
     numbers = outside.memory.numbers
     return {name: numbers[name] for name in outside.site.offsets if name in numbers}
 

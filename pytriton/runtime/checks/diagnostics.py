@@ -30,15 +30,15 @@ Grid = tuple[int, int, int]
 MAX_DIAGNOSTICS: Final = 4  # in one error
 
 
-def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
-    """Warn of loads; raise LaunchError if a store or an atomic was outside, or anything if that is strict."""
+def tell(violations: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
+    """Warn of loads; raise LaunchError if a store or an atomic was outside, or any access in strict mode."""
     errors: list[Violation] = []
-    for violation in _by_place(found):
+    for violation in _by_place(violations):
         if violation.site.kind != "load" or memory.checks.strict:
             errors.append(violation)
         else:
-            found_there = _diagnostic(Outside(violation, memory, grid), "warning")
-            warn_once(found_there, _place_of(violation), memory.checks.warned)
+            warning = _diagnostic(Outside(violation, memory, grid), "warning")
+            warn_once(warning, _place_of(violation), memory.checks.warned)
     refuse(
         [_diagnostic(Outside(error, memory, grid), "error") for error in errors],
         "{} more accesses are out of bounds",
@@ -46,7 +46,7 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
 
 
 def refuse(errors: Sequence[Diagnostic], rest: str) -> None:
-    """Raise LaunchError for these, if there are any; ``rest`` tells the number not shown."""
+    """Raise LaunchError for these, if there are any; ``rest`` reports the number not shown."""
     shown = [error.render() for error in errors[:MAX_DIAGNOSTICS]]
     if len(errors) > MAX_DIAGNOSTICS:
         shown.append(f"note: {rest.format(len(errors) - MAX_DIAGNOSTICS)}")
@@ -54,18 +54,18 @@ def refuse(errors: Sequence[Diagnostic], rest: str) -> None:
         raise LaunchError("\n\n".join(shown), tuple(errors))
 
 
-def findings(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> list[Diagnostic]:
+def findings(violations: Mapping[int, Violation], memory: Memory, grid: Grid) -> list[Diagnostic]:
     """Diagnostics of all violations; nothing is raised."""
     return [
         _diagnostic(Outside(violation, memory, grid), "error" if violation.site.kind != "load" else "warning")
-        for violation in _by_place(found)
+        for violation in _by_place(violations)
     ]
 
 
-def _by_place(found: Mapping[int, Violation]) -> Iterable[Violation]:
-    """The violations, one for each place: a loop may have been split, and its parts are one place."""
+def _by_place(violations: Mapping[int, Violation]) -> Iterable[Violation]:
+    """The violations, one for each place; the parts of a split loop are one place."""
     by_place: dict[object, Violation] = {}
-    for violation in found.values():
+    for violation in violations.values():
         by_place.setdefault(_place_of(violation), violation)
     return by_place.values()
 
@@ -139,7 +139,9 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
     """Warn of tensors that share memory although one of them is written and one is __noalias."""
     if not translation.noalias or not translation.writes:
         return
-    dense = [each for each in memory.extents.values() if each.tensor is not None and _is_dense(each.tensor)]
+    dense = [
+        extent for extent in memory.extents.values() if extent.tensor is not None and _is_dense(extent.tensor)
+    ]
     for first, second in combinations(dense, 2):
         names = {first.parameter.name, second.parameter.name}
         if names & translation.noalias and names & set(translation.writes) and _meet(first, second):
@@ -203,7 +205,7 @@ class Double:
 def tell_of_races(
     races: Collection[Race], doubles: Collection[Double], memory: Memory, grid: Program
 ) -> None:
-    """Warn of what is only a note; raise LaunchError for all else, if there is any."""
+    """Warn of notes; raise LaunchError for all others."""
     errors = [_of_race(race, memory, grid) for race in races]
     for double in doubles:
         if double.differs:
@@ -214,11 +216,13 @@ def tell_of_races(
 
 
 def named(address: int, width: int, roots: Iterable[str], memory: Memory) -> str:
-    """An address as a user knows it: ``element 5 of 'z'``. ``roots``: the parameters that it probably came from."""
-    found = _extent_of(address, roots, memory)
-    if found is None:
+    """An address in the user's terms: ``element 5 of 'z'``. ``roots``: the parameters that it probably came
+    from.
+    """
+    extent = _extent_of(address, roots, memory)
+    if extent is None:
         return f"memory at {address:#x}"
-    return f"element {(address - found.start) // width} of '{found.parameter.name}'"
+    return f"element {(address - extent.start) // width} of '{extent.parameter.name}'"
 
 
 def _extent_of(address: int, roots: Iterable[str], memory: Memory) -> Extent | None:
@@ -338,29 +342,31 @@ def tell_of_short_grid(sites: Sequence[Site], last: Mapping[int, int], memory: M
         if not stores:
             continue
         site = sites[max(stores, key=last.__getitem__)]
-        left = _left(site, max(last[number] for number in stores), extent, memory, math.prod(grid))
-        if left:
-            shown = _of_short_grid(site, left, extent, memory, grid)
+        missing = _missing(site, max(last[number] for number in stores), extent, memory, math.prod(grid))
+        if missing:
+            shown = _of_short_grid(site, missing, extent, memory, grid)
             warn_once(shown, ("short", site.span.source.name, site.span.start), memory.checks.warned)
 
 
-def _left(site: Site, last: int, extent: Extent, memory: Memory, programs: int) -> int:
-    """How many elements the programs leave, 0 where that may be meant."""
+def _missing(site: Site, last: int, extent: Extent, memory: Memory, programs: int) -> int:
+    """How many elements the programs do not store, 0 where that may be intended."""
     block, tensor = math.prod(site.shape), extent.tensor
     if tensor is None or not site.shape or len(site.roots or ()) != 1 or not tensor.is_contiguous():
         return 0
     filled = programs * block
     if last != extent.start + (filled - 1) * site.width or filled in memory.numbers.values():
         return 0
-    left = tensor.numel() - filled
-    return left if 0 < left < block else 0
+    missing = tensor.numel() - filled
+    return missing if 0 < missing < block else 0
 
 
-def _of_short_grid(site: Site, left: int, extent: Extent, memory: Memory, grid: Grid) -> Diagnostic:
+def _of_short_grid(site: Site, missing: int, extent: Extent, memory: Memory, grid: Grid) -> Diagnostic:
     name, size = extent.parameter.name, extent.tensor.numel()  # type: ignore[union-attr]
     block = math.prod(site.shape)
     last = (
-        f"the last {left} of its {size} elements are" if left > 1 else f"the last of its {size} elements is"
+        f"the last {missing} of its {size} elements are"
+        if missing > 1
+        else f"the last of its {size} elements is"
     )
     named = next((key for key, value in memory.numbers.items() if value == size), str(size))
     mask = "" if site.masked else f", and mask the block that is then not full: *?(i < {named})(p + i)"
@@ -369,6 +375,6 @@ def _of_short_grid(site: Site, left: int, extent: Extent, memory: Memory, grid: 
         "TC556",
         f"no program stores to the end of '{name}': {last} left as before",
         site.span,
-        (f"a grid of {grid} with blocks of {block} covers {counted(size - left, 'element')}",),
+        (f"a grid of {grid} with blocks of {block} covers {counted(size - missing, 'element')}",),
         f"round the grid up, pytriton.cdiv({size}, {block}){mask}",
     )

@@ -120,12 +120,12 @@ class Outside:
 
     @cached_property
     def extent(self) -> Extent | None:
-        """What the pointer came from; of several, the one that is nearest; None for a pointer from memory."""
+        """The extent that the pointer came from; of several, the nearest; None for a pointer from memory."""
         if not self.site.roots:
             return None
         extents = [self.memory.extents[name] for name in self.site.roots]
-        known = [extent for extent in extents if extent.tensor is not None]
-        return min(known or extents, key=self._gap)
+        present = [extent for extent in extents if extent.tensor is not None]
+        return min(present or extents, key=self._gap)
 
     def _gap(self, extent: Extent) -> int:
         address = self.violation.address
@@ -137,11 +137,11 @@ class Outside:
 
     @property
     def absent(self) -> str:
-        """What was passed for an absent tensor."""
+        """The argument passed for an absent tensor."""
         assert self.extent is not None
         at = [parameter.name for parameter in self.memory.parameters].index(self.extent.parameter.name)
-        given = self.memory.arguments[at]
-        return "an empty tensor" if isinstance(given, torch.Tensor) else repr(given)
+        argument = self.memory.arguments[at]
+        return "an empty tensor" if isinstance(argument, torch.Tensor) else repr(argument)
 
     def index_of(self, address: int) -> int:
         """The element at an address, counted from the first of the tensor."""
@@ -177,7 +177,7 @@ class Outside:
         return f"{counted(count, 'element')} {side}"
 
 
-# The table of a checked launch on a GPU: where accesses may go, and what was found of those that went elsewhere.
+# The table of a checked launch on a GPU: the allowed ranges of accesses, and the violations.
 #
 # Words of 64 bits: sixteen that are not read, sixteen for each site, then the ranges. The words of a site are the
 # place of its first range, how many it has, how many elements were outside, and of the first of these its
@@ -196,14 +196,14 @@ _NOTHING_FOUND: Final = (*[0] * 7, *[_LARGEST, -_LARGEST] * 2, *[0] * 3)
 
 
 def filled(
-    sites: Sequence[Site], memory: Memory, known: Callable[[], Sequence[Range]] = lambda: ()
+    sites: Sequence[Site], memory: Memory, blocks: Callable[[], Sequence[Range]] = lambda: ()
 ) -> list[int]:
     """The words before a launch.
 
-    ``known`` gives the ranges that addresses and pointers from memory may reach beside the storages of the launch;
-    it is asked if there are such pointers.
+    ``blocks`` returns the ranges that addresses and pointers from memory may reach besides the storages of the
+    launch; it is called only if there are such pointers.
     """
-    more = known() if any(map(memory.is_open, sites)) else ()
+    more = blocks() if any(map(memory.is_open, sites)) else ()
     heads = [0] * _WORDS
     ranges: list[int] = []
     first = _place(len(sites))
@@ -219,14 +219,16 @@ def filled(
 
 
 def inspectable(inspected: Inspection, sites: Sequence[Site], memory: Memory) -> bool:
-    """Whether an inspector may judge a launch: it knows where all memory ends, and nothing writes what it reads."""
+    """Whether an inspector can check a launch: the ends of all memory are known, and its reads are not written."""
     extents = memory.extents
     if not inspected.inspected or any(memory.is_open(sites[number]) for number in inspected.inspected):
         return False
     read = [extents[name] for name in inspected.consulted]
     written = [extents[name] for name in inspected.written]
     return not any(
-        other.is_open or (one.low < other.end and other.low < one.end) for one in read for other in written
+        other.is_open or (extent.low < other.end and other.low < extent.end)
+        for extent in read
+        for other in written
     )
 
 
@@ -240,23 +242,23 @@ def bounds(inspected: Inspection, memory: Memory) -> list[int]:
 
 
 def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation]:
-    """What a launch left in its table, by site."""
-    found: dict[int, Violation] = {}
+    """The violations in the table of a launch, by site."""
+    violations: dict[int, Violation] = {}
     for number, site in enumerate(sites):
         _, _, count, address, place, x, y, z, whole, *ends = words[_place(number) : _place(number) + 13]
         if count:
             element = tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else ()
             address, lowest, highest = (end % (1 << 64) for end in (address, *ends[:2]))
             several = ends[2] != ends[3]
-            found[number] = Violation(
+            violations[number] = Violation(
                 *(site, count, None if several else 1, (x, y, z), element, address, lowest, highest),
                 all_outside=bool(whole),
             )
-    return found
+    return violations
 
 
 def forgotten(words: torch.Tensor, sites: Sequence[Site]) -> None:
-    """Make a table as if nothing had been found."""
+    """Reset a table."""
     rows = words[_place(0) : _place(len(sites))].view(-1, _WORDS)
     rows[:, 2:] = torch.tensor(_NOTHING_FOUND, device=words.device)
 

@@ -101,11 +101,11 @@ class AccessShadow:
     # Order.
 
     def _unordered(self, numbers: Any) -> Any:
-        """Which of the events are of other programs, and not known to have come before."""
+        """Which of the events are of other programs, and not ordered before this one."""
         distinct, places = numpy.unique(numbers, return_inverse=True)
         events = [self._events[number] for number in distinct.tolist()]
         unordered = [
-            each.program != self._program and each.clock > self._knows[each.program] for each in events
+            event.program != self._program and event.clock > self._knows[event.program] for event in events
         ]
         return numpy.array(unordered, bool)[places]
 
@@ -113,23 +113,23 @@ class AccessShadow:
         unordered = self._unordered(numbers)
         if not unordered.any():
             return []
-        found: list[Clash] = []
+        clashes: list[Clash] = []
         by_site: dict[int, list[int]] = {}
         for number in numpy.unique(numbers[unordered]).tolist():
             by_site.setdefault(self._events[number].site, []).append(number)
         for others in by_site.values():
             units = numpy.flatnonzero(unordered & numpy.isin(numbers, others))
             before = self._events[int(numbers[units[0]])]
-            found.append(Clash(before, event, numpy.unique(units // parts)))
-        return found
+            clashes.append(Clash(before, event, numpy.unique(units // parts)))
+        return clashes
 
     def _keep(self, kind: AccessKind, units: Any, number: int) -> None:
         if kind != "load":
             self._last[kind][units] = number
             return
         first, second = self._last["load"], self._last["load2"]
-        known = first[units]
-        free = (known == 0) | ~self._unordered(known)
+        previous = first[units]
+        free = (previous == 0) | ~self._unordered(previous)
         first[units[free]] = number
         second[units[~free]] = number
 
@@ -210,7 +210,7 @@ class StoreLog:
     _programs: dict[Program, int] = field(default_factory=dict)
 
     def store(self, site: Site, addresses: Any, program: Program, memory: Memory) -> Any:
-        """Note a store; the other programs that stored these elements last, as numbers. None if there is none."""
+        """Record a store; returns the other programs that stored these elements last, as numbers, or None."""
         extent = memory.extents[site.roots[0]] if site.roots and len(site.roots) == 1 else None
         if extent is None or extent.tensor is None:
             return None
@@ -220,14 +220,14 @@ class StoreLog:
         owners, at = self._owners[key], (addresses - numpy.uint64(extent.low)) // numpy.uint64(site.width)
         before, number = owners[at], self._programs.setdefault(program, len(self._programs) + 1)
         owners[at] = number
-        name, known = extent.parameter.name, int(numpy.count_nonzero(before))
-        self.counts[name] = self.counts.get(name, 0) + before.size - known
-        return numpy.where(before == number, 0, before) if known else None
+        name, overwritten = extent.parameter.name, int(numpy.count_nonzero(before))
+        self.counts[name] = self.counts.get(name, 0) + before.size - overwritten
+        return numpy.where(before == number, 0, before) if overwritten else None
 
     def compare(
         self, number: int, owners: Any, old: Any, new: Any, addresses: Any, program: Program, width: int
     ) -> None:
-        """Note the elements whose values differ; ``old`` is in memory, ``owners`` as ``store`` returned them.
+        """Record the elements whose values differ; ``old`` is in memory, ``owners`` as ``store`` returned them.
 
         Rounding does not count: tiles that overlap may compute one element in two ways.
         """
@@ -250,7 +250,7 @@ class StoreLog:
 def tell_of_written(
     written: StoreLog, sites: Sequence[Site], last: Mapping[int, int], memory: Memory, grid: Program
 ) -> None:
-    """Warn once a place of conflicts, once a parameter of outputs that are mostly left as they were."""
+    """Warn once per place of conflicts, and once per output that is mostly not stored."""
     for number, conflict in written.conflicts.items():
         site = sites[number]
         first, second = conflict.programs
@@ -261,8 +261,8 @@ def tell_of_written(
         help_ = (
             "let one program store each element, or add with atomic_add; kernel.check_races finds all races"
         )
-        found = Diagnostic("warning", "TC557", message, site.span, notes, help_)
-        warn_once(found, ("conflict", site.span.source.name, site.span.start), memory.checks.warned)
+        diagnostic = Diagnostic("warning", "TC557", message, site.span, notes, help_)
+        warn_once(diagnostic, ("conflict", site.span.source.name, site.span.start), memory.checks.warned)
     for name in written.counts if memory.checks.outputs else ():
         store = _unfinished(name, written.counts[name], sites, last, memory)
         if store is not None:
@@ -273,8 +273,8 @@ def tell_of_written(
             help_ = (
                 "look at the grid, the offsets and the mask; pass a view, as in y[:n], where that is meant"
             )
-            found = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
-            warn_once(found, ("left", name), memory.checks.warned)
+            diagnostic = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
+            warn_once(diagnostic, ("left", name), memory.checks.warned)
 
 
 def _unfinished(

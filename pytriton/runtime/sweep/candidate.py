@@ -162,11 +162,11 @@ class Candidate:
 
     def _direct_with_copies(self, direct: Direct, device: int, specialization: tuple[int, ...]) -> Direct:
         """The same for a kernel that runs on copies."""
-        self._plain.kernel_on(device, specialization)  # where a graph is captured nothing may be loaded
+        self._plain.kernel_on(device, specialization)  # loading is not allowed while a graph is captured
         count = len(self.translation.parameters)
 
-        def launched(*given: Any) -> None:
-            grid, values = direct.asked(given, count)
+        def launched(*passed: Any) -> None:
+            grid, values = direct.asked(passed, count)
             self.launch(Prepared(device, grid, values, specialization))
 
         return replace(direct, launch=launched)
@@ -188,7 +188,7 @@ class Candidate:
 
     @cached_property
     def _on_cpu(self) -> OnCpu:
-        """What the interpreter runs: the same, but for what is printed."""
+        """The code that the interpreter runs: the same, except for printing."""
         translation, text, native = self.translation, self._text, self._native
         why = native.reason if isinstance(native, NoLibrary) else ""
         return OnCpu(
@@ -202,7 +202,7 @@ class Candidate:
 
 
 def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
-    """The three sizes that a user's grid means for a candidate; None where there is nothing to launch."""
+    """The three sizes of a user's grid for a candidate; None for an empty grid."""
     return sizes_of(grid, candidate.options, candidate.translation.kernel)
 
 
@@ -219,12 +219,12 @@ class Launch(Prepared):
 @cache
 def _copier(width: int) -> Candidate:
     """The kernel that copies elements of so many bytes, one for all."""
-    return Candidate(*copying(width), lambda made: Binder(made.kernel, made.parameters))
+    return Candidate(*copying(width), lambda translation: Binder(translation.kernel, translation.parameters))
 
 
 # A launch that is inspected: on the CPU, on copies of the tensors.
 #
-# Input: a text, one config of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
+# Input: a source, one config of its sweep, and a launch. Output: the trace of one of its programs, or nothing, and
 # LaunchError for its races.
 
 
@@ -249,13 +249,13 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
 
 def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> bool:
     """Run all programs of a launch on CPU memory, the last one first if ``turned``; raises LaunchError for races,
-    and for accesses outside. Whether another order may show more.
+    and for accesses outside. Returns whether another order may find more.
 
     A program may wait for an earlier one: the reverse order ends at the first that does."""
-    made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
-    racing = Racing(made.sites, memory, grid)
+    translation, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
+    racing = Racing(translation.sites, memory, grid)
     try:
-        OnCpu(made, text.source, inspected()).run(
+        OnCpu(translation, text.source, inspected()).run(
             grid, launch.values, racing, in_order(grid, backwards=turned)
         )
     except LaunchError as error:
@@ -268,9 +268,9 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
 
 
 def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> Trace:
-    """Run one program of a launch on CPU memory; raises what its interpretation raises."""
-    made = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
-    recorded = Recorded(made.sites, memory, made.steps)
-    OnCpu(made, text.source, inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
+    """Run one program of a launch on CPU memory; raises the interpreter's errors."""
+    translation = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
+    recorded = Recorded(translation.sites, memory, translation.steps)
+    OnCpu(translation, text.source, inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
     notes = tuple(findings(recorded.found, memory, launch.grid))
-    return Trace(made.kernel, program, launch.grid, tuple(recorded.taken), notes)
+    return Trace(translation.kernel, program, launch.grid, tuple(recorded.taken), notes)

@@ -77,14 +77,17 @@ def compiled_on(
 
 
 class OnCpu:
-    """``made`` is the translation of ``source``; ``why``: the reason why C does not run it."""
+    """``translation`` is that of ``source``; ``why``: the reason why C does not run it."""
 
-    def __init__(self, made: Translation, source: Source, why: str) -> None:
-        self.made, self._source, self._why = made, source, why
-        self._module = load(made.function, made.text)
-        unused = {} if made.table is None else {made.table.identifier: 0}
+    def __init__(self, translation: Translation, source: Source, why: str) -> None:
+        self.translation, self._source, self._why = translation, source, why
+        self._module = load(translation.function, translation.text)
+        unused = {} if translation.table is None else {translation.table.identifier: 0}
         self._interpreted = Interpreted(
-            self._module, made.parameters, {**made.constexprs, **unused}, prints=made.prints
+            self._module,
+            translation.parameters,
+            {**translation.constexprs, **unused},
+            prints=translation.prints,
         )
 
     def run(
@@ -99,10 +102,12 @@ class OnCpu:
             self._interpreted.run(grid, values, accesses, order, why=self._why)
         except InterpreterError as error:
             memory = None if accesses is None else accesses.memory
-            raise Generated(self.made, self._module.path, self._source).stopped(error, memory) from error
+            raise Generated(self.translation, self._module.path, self._source).stopped(
+                error, memory
+            ) from error
 
 
-# One config of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
+# One config of a sweep with memory checks: translated again, with sites, and launched next to the plain one.
 #
 # Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which
 # no access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a
@@ -128,7 +133,7 @@ class Checked:
         renew_in_children(self)
 
     def renew(self) -> None:
-        """Forget what lies on GPUs of the process that forked this one."""
+        """Drop objects on GPUs of the process that forked this one."""
         self._kernels, self._captured = {}, []
 
     def run(self, launch: Prepared, memory: Memory, plain: Callable[[], None]) -> None:
@@ -139,17 +144,19 @@ class Checked:
         tell_of_overlaps(self._whole, memory)
         if torch.cuda.is_current_stream_capturing():
             return self._capture(launch, memory)
-        made = self._executor if self._is_inside(launch, memory) else self._whole
-        if made.sites:
-            table = self._table(made, launch, memory).to(f"cuda:{launch.device}")
-            self._start(made, launch, table)
-            tell(found_in(table.tolist(), made.sites), memory, launch.grid)  # this waits for the launch
+        translation = self._executor if self._is_inside(launch, memory) else self._whole
+        if translation.sites:
+            table = self._table(translation, launch, memory).to(f"cuda:{launch.device}")
+            self._start(translation, launch, table)
+            tell(
+                found_in(table.tolist(), translation.sites), memory, launch.grid
+            )  # this waits for the launch
         else:
             plain()
         return self._tell_of_captured()
 
     def _run_on_cpu(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        """The same in C; where that cannot be, by the interpreter."""
+        """The same in C; if unavailable, by the interpreter."""
         native = self._native
         if isinstance(native, NoLibrary):
             return self._interpret(grid, values, memory)
@@ -168,21 +175,21 @@ class Checked:
         return tell_of_written(checks.written, module.sites, checks.last, memory, grid)
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        made = self._on_cpu.made
-        accesses = CheckedAccesses(made.sites, memory)
-        tell_of_overlaps(made, memory)
+        translation = self._on_cpu.translation
+        accesses = CheckedAccesses(translation.sites, memory)
+        tell_of_overlaps(translation, memory)
         try:
             self._on_cpu.run(grid, values, accesses)
         except PytritonError:
             tell(accesses.found, memory, grid)  # the cause, if there was one
             raise
         tell(accesses.found, memory, grid)
-        tell_of_short_grid(made.sites, accesses.last, memory, grid)
-        tell_of_written(accesses.written, made.sites, accesses.last, memory, grid)
+        tell_of_short_grid(translation.sites, accesses.last, memory, grid)
+        tell_of_written(accesses.written, translation.sites, accesses.last, memory, grid)
 
     @cached_property
     def _on_cpu(self) -> OnCpu:
-        """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
+        """The code in which all accesses are checked; the interpreter formats its prints."""
         native = self._native
         why = native.reason if isinstance(native, NoLibrary) else ""
         return OnCpu(self._text.translate(self._config, checked=True, on_cpu=True), self._text.source, why)
@@ -211,12 +218,12 @@ class Checked:
 
     def _is_inside(self, launch: Prepared, memory: Memory) -> bool:
         """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
-        made = self._inspector
-        if made.inspected is None or not inspectable(made.inspected, made.sites, memory):
+        translation = self._inspector
+        if translation.inspected is None or not inspectable(translation.inspected, translation.sites, memory):
             return False
-        limits = torch.tensor(bounds(made.inspected, memory), dtype=torch.int64)
+        limits = torch.tensor(bounds(translation.inspected, memory), dtype=torch.int64)
         table = limits.to(f"cuda:{launch.device}")
-        self._start(made, launch, table)
+        self._start(translation, launch, table)
         return not table[0].item()
 
     def _capture(self, launch: Prepared, memory: Memory) -> None:
@@ -229,32 +236,34 @@ class Checked:
         with self._lock:
             self._captured.append((table, memory.outlived(pinned), launch.grid))
 
-    def _table(self, made: Translation, launch: Prepared, memory: Memory) -> torch.Tensor:
-        rows = filled(made.sites, memory, partial(known_blocks, launch.device))
+    def _table(self, translation: Translation, launch: Prepared, memory: Memory) -> torch.Tensor:
+        rows = filled(translation.sites, memory, partial(known_blocks, launch.device))
         return torch.tensor(rows, dtype=torch.int64)
 
-    def _start(self, made: Translation, launch: Prepared, table: torch.Tensor) -> None:
-        kernel = self._kernel_of(made, launch.device, launch.specialization)
+    def _start(self, translation: Translation, launch: Prepared, table: torch.Tensor) -> None:
+        kernel = self._kernel_of(translation, launch.device, launch.specialization)
         kernel(launch.grid, [*launch.values, table.data_ptr()])
 
     def _tell_of_captured(self) -> None:
-        """What the last replay of each graph left; raises LaunchError."""
+        """Report violations of the last replay of each graph; raises LaunchError."""
         sites = self._whole.sites
         for table, memory, grid in tuple(self._captured):
-            found = found_in(table.tolist(), sites)
+            violations = found_in(table.tolist(), sites)
             forgotten(table, sites)  # reported once a replay
-            tell(found, memory, grid)
+            tell(violations, memory, grid)
 
-    def _kernel_of(self, made: Translation, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
+    def _kernel_of(
+        self, translation: Translation, device: int, specialization: tuple[int, ...]
+    ) -> DeviceKernel:
         """One of the translations, compiled; an inspector takes no more warps than its blocks fill."""
-        key = (made.text, device, specialization)
+        key = (translation.text, device, specialization)
         with self._lock:
             if key not in self._kernels:
                 config = self._config
-                if made is self._inspector:
-                    size = max([size for site in made.sites for size in site.shape], default=1)
+                if translation is self._inspector:
+                    size = max([size for site in translation.sites for size in site.shape], default=1)
                     config = replace(config, num_warps=max(1, min(8, size // MAX_ELEMENTS_PER_WARP)))
-                checked, kinds = with_table(made, specialization)
+                checked, kinds = with_table(translation, specialization)
                 self._kernels[key] = compiled_on(checked, kinds, config, device, self._text.source)
             return self._kernels[key]
 

@@ -104,11 +104,11 @@ class Copies:
         self._sizes = lru_cache(64)(self._sizes_of)
 
     def of(self, grid: Grid, values: Sequence[Any]) -> tuple[_Copy, ...] | None:
-        """The copies for a launch; None for one that copies do not suit, or that needs none."""
-        found = self._sizes(grid, tuple([values[at] for at in self._packing.fixed]))
-        if found is None:
+        """The copies for a launch; None if it does not support or need copies."""
+        sizes = self._sizes(grid, tuple([values[at] for at in self._packing.fixed]))
+        if sizes is None:
             return None
-        copies, written = found
+        copies, written = sizes
         reads = [_range(copy.of, values) for copy in copies]
         writes = [_range(reach, values) for reach in written]
         disjoint = all(end <= other or past <= start for start, end in reads for other, past in writes)
@@ -118,7 +118,7 @@ class Copies:
     def launch(
         self, device: int, grid: Grid, values: Sequence[Any], run: Callable[[Sequence[Any]], object]
     ) -> bool:
-        """``run`` with the addresses of copies; False where there can be none."""
+        """``run`` with the addresses of copies; False where copies are impossible."""
         copies = self.of(grid, values)
         on_gpu = device >= 0
         with torch.cuda.device(device) if on_gpu else nullcontext():
@@ -129,11 +129,11 @@ class Copies:
                 memory = [torch.empty(copy.bytes, dtype=torch.uint8, device=where) for copy in copies]
             except torch.cuda.OutOfMemoryError:
                 return False
-            given = list(values)
+            replaced = list(values)
             for copy, scratch in zip(copies, memory, strict=True):
                 self._fill(device, copy, values[copy.of.position], scratch.data_ptr())
-                given[copy.of.position] = scratch.data_ptr()
-            run(given)
+                replaced[copy.of.position] = scratch.data_ptr()
+            run(replaced)
         return True
 
     def _fill(self, device: int, copy: _Copy, address: int, to: int) -> None:
@@ -146,14 +146,14 @@ class Copies:
     def _sizes_of(
         self, grid: Grid, numbers: tuple[Any, ...]
     ) -> tuple[tuple[_Copy, ...], tuple[_Reach, ...]] | None:
-        """What a launch copies and writes; None where that is not known, or something might wrap."""
+        """The copies and writes of a launch; None where they are unknown, or might overflow."""
         parameters = dict(zip(self._packing.fixed.values(), numbers, strict=True))
         launch = intervals(self._packing.values, parameters, grid)
         written = [_reach(box, launch) for box in self._packing.writes]
         copies = [_copy(box, launch) for box in self._packing.reads]
-        known, sure = [one for one in copies if one], [one for one in written if one]
+        copied, sure = [item for item in copies if item], [item for item in written if item]
         return (
-            (tuple(known), tuple(sure)) if len(known) == len(copies) and len(sure) == len(written) else None
+            (tuple(copied), tuple(sure)) if len(copied) == len(copies) and len(sure) == len(written) else None
         )
 
 

@@ -135,13 +135,13 @@ def call_traced(
             "TC543",
             "measure the compiled function, for example with pytriton.testing.do_bench",
         )
-    given = {} if defines is None else {name: _fixed(value) for name, value in defines.items()}
+    fixed = {} if defines is None else {name: _fixed(value) for name, value in defines.items()}
     warps, stages = _fixed(num_warps), _fixed(num_stages)
     computed: list[dict[str, Any]] = []
     if kernel._definition.heuristics.functions:
-        points = getattr(ROUTES, _points(kernel.token, given, warps, stages))
+        points = getattr(ROUTES, _points(kernel.token, fixed, warps, stages))
         computed = points.computed(kernel._definition.heuristics.functions, arguments)
-    planned = getattr(ROUTES, _planned(kernel.token, given, warps, stages, computed))
+    planned = getattr(ROUTES, _planned(kernel.token, fixed, warps, stages, computed))
     if len(arguments) != planned.count:
         planned.refuse_count(arguments)
     recorded = is_dynamo_compiling() and torch.is_grad_enabled()  # other tracers are below autograd
@@ -221,19 +221,19 @@ class Points:
     def computed(
         self, functions: Mapping[str, Callable[[dict[str, Any]], Any]], arguments: Sequence[Any]
     ) -> list[dict[str, Any]]:
-        """The values of the heuristics for each config. Walked by Dynamo."""
+        """The values of the heuristics for each config. Traced by Dynamo."""
         results = []
         for defines in self.defines:
-            known = {**dict(zip(self.names, arguments, strict=False)), **defines}
+            inputs = {**dict(zip(self.names, arguments, strict=False)), **defines}
             values = {}
             for name, function in functions.items():
-                known[name] = values[name] = _fixed(function(known))
+                inputs[name] = values[name] = _fixed(function(inputs))
             results.append(values)
         return results
 
 
 class Planned:
-    """A plan, and what traced code must know of it."""
+    """A plan, with the facts that traced code needs."""
 
     def __init__(self, name: str, plan: Plan, kernel: Any) -> None:
         self.name = name

@@ -87,13 +87,13 @@ def recording_elsewhere() -> Iterator[Elsewhere]:
 
 
 def note_elsewhere(written: Iterable[Any]) -> None:
-    """Keep a launch for the bodies that are recorded in other threads, unless this one records one itself."""
+    """Record a launch for the bodies that are recorded in other threads, unless this thread records one."""
     recorded, thread, tensors = tuple(RECORDED), threading.get_ident(), list(written)
-    if all(each.thread != thread for each in recorded):
-        for each in recorded:
-            each.written += tensors
+    if all(recording.thread != thread for recording in recorded):
+        for recording in recorded:
+            recording.written += tensors
 
 
 def unseen() -> Frame:
-    """A frame for launches of ours that no schema has to mention; where launches are skipped, these are too."""
+    """A frame for our own launches, which no schema mentions; where launches are skipped, these are too."""
     return INSIDE.frame if isinstance(INSIDE.frame, Shapes) else []

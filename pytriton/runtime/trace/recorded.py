@@ -85,8 +85,8 @@ def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
     absent = [at for at, kind in enumerate(kinds) if kind == ABSENT]
     index = {point_of(Options(config)): at for at, config in enumerate(plan.configs)}
 
-    def launch(*given: Any) -> None:
-        *taken, grids = given
+    def launch(*passed: Any) -> None:
+        *taken, grids = passed
         arguments: list[Any] = list(taken)
         for at in absent:
             arguments.insert(at, None)

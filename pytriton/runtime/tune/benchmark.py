@@ -79,9 +79,9 @@ def time_all(
 ) -> Measured:
     """Race these launches, at most so many rounds; ``launches`` may still be compiled while the first run.
 
-    ``over`` says when to end; the first launch is measured in any case. ``tell`` is called after each round with
-    the number left and the time of the best. ``users`` selects the launches of the user's own configs, by which
-    the others are judged.
+    ``over`` reports when to end; the first launch is measured in any case. ``tell`` is called after each round with
+    the number left and the time of the best. ``users`` selects the launches of the user's own configs, against
+    which the others are checked.
     """
     with _measuring(device), torch.cuda.device(device):
         try:

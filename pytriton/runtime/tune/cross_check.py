@@ -198,8 +198,8 @@ def _sort_in(
     written = _copies(saved)
     if groups:
         first = groups[0]
-        for again, before in ((member, written), (first.members[0], first.written)):
-            run(again)
+        for rerun, before in ((member, written), (first.members[0], first.written)):
+            run(rerun)
             if _difference(saved, before):
                 return False
     groups.append(_Group([member], written, differs))
@@ -211,7 +211,7 @@ def _copies(saved: Saved) -> tuple[torch.Tensor, ...]:
 
 
 def _difference(saved: Saved, written: Sequence[torch.Tensor]) -> str:
-    """How the present memory differs from what was written before; empty if it does not."""
+    """How memory differs from the earlier copies; empty if it does not."""
     for memory, other in zip(saved.memories, written, strict=True):
         count = _count_of_others(memory, other)
         if count:

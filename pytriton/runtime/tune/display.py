@@ -45,7 +45,7 @@ class Progress:
             self._bar.set_postfix_str(f"compiling {count}")
 
     def racing(self, left: int, best: float) -> None:
-        """A round is over, and so many configs are left."""
+        """A round is over; so many configs remain."""
         if self._bar is not None:
             self._bar.set_postfix_str(f"timing {left}, best {best:.3f} ms")
 

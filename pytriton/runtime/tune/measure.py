@@ -107,15 +107,15 @@ def _stages(config: Config) -> int:
     return _DEFAULT_STAGES if config.num_stages is None else config.num_stages
 
 
-def _alike(one: Config, other: Config) -> bool:
-    """Whether two configs are the same but for their stages and the order of their programs."""
-    return replace(one, num_stages=None, swizzle=0) == replace(other, num_stages=None, swizzle=0)
+def _alike(config: Config, other: Config) -> bool:
+    """Whether two configs differ only in their stages and the order of their programs."""
+    return replace(config, num_stages=None, swizzle=0) == replace(other, num_stages=None, swizzle=0)
 
 
 @dataclass(frozen=True, slots=True)
 class TunedCall:
-    """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``asked`` are grids that are
-    known, as a callable is called once a candidate."""
+    """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``asked`` caches grids, as
+    a callable is called once per candidate."""
 
     device: int
     arguments: Sequence[Any]

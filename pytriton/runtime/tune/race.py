@@ -63,10 +63,10 @@ def race(
     rounds: int = MAX_ROUNDS,
     tell: Callable[[int, float], None] = lambda left, best: None,
 ) -> Outcome[T]:
-    """Run at most so many rounds; ``over`` says when there is no time for another turn.
+    """Run at most so many rounds; ``over`` reports when the time is over.
 
-    Configs that had no turn when it said so have no time. ``tell`` hears after each round how many configs are
-    left, and the milliseconds of the best.
+    Configs that were not timed before have no time. ``tell`` is called after each round with the number of
+    remaining configs, and the milliseconds of the best.
     """
     draw = random.Random(0)
     history: list[_Round[T]] = []
@@ -100,17 +100,17 @@ def race(
 
 
 def _behind(field: Sequence[T], rounds: Sequence[_Round[T]]) -> dict[T, tuple[float, float]]:
-    """How much slower each is than the best, as a logarithm, and how far that may be off."""
+    """The slowdown of each config against the best, as a logarithm, and its error."""
     count = len(rounds)
     means = {point: sum(turns[point] for turns in rounds) / count for point in field}
     best = min(field, key=means.__getitem__)
-    found: dict[T, tuple[float, float]] = {}
+    gaps: dict[T, tuple[float, float]] = {}
     for point in field:
         mean = means[point] - means[best]
         squares = sum((turns[point] - turns[best] - mean) ** 2 for turns in rounds)
-        found[point] = mean, _SURE / count * math.sqrt(_FIRST_ERROR**2 + squares)
-    found[best] = 0.0, 0.0
-    return found
+        gaps[point] = mean, _SURE / count * math.sqrt(_FIRST_ERROR**2 + squares)
+    gaps[best] = 0.0, 0.0
+    return gaps
 
 
 def _may_be_best(mean: float, error: float) -> bool:

@@ -155,38 +155,40 @@ class Time(float):
 
 @dataclass(slots=True)
 class Record:
-    """What is known of the configs of a sweep for one key, all times on one scale.
+    """The measurements of the configs of a sweep for one key, all times on one scale.
 
     ``finalists`` if the sweep is decided, the choice first; ``others`` are those of other sweeps of the same text;
-    ``passing`` are reasons that may not hold the next time.
+    ``passing`` are reasons that may not apply next time.
     """
 
-    found: dict[Config, Timing] = field(default_factory=dict)
+    measured: dict[Config, Timing] = field(default_factory=dict)
     finalists: list[Config] = field(default_factory=list)
     others: list[Config] = field(default_factory=list)
     passing: dict[Config, str] = field(default_factory=dict)
-    launched: Candidate | None = None  # the first that could be, used where nothing can be measured
+    launched: Candidate | None = None  # the first launchable one, used where measuring is impossible
 
     def times(self) -> dict[Config, float]:
         """The milliseconds of those configs that have any."""
-        return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
+        return {
+            config: point.time for config, point in self.measured.items() if isinstance(point.time, float)
+        }
 
     def best(self) -> list[Config]:
         """Those that new configs must beat: the finalists of this sweep and of others, and the fastest few."""
         return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
 
     def decide(self, times: Mapping[Config, float]) -> None:
-        """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
-        that has an older time."""
+        """Set the finalists of a race, the choice first. Older times are rescaled by the first finalist that has
+        one."""
         self.finalists, before = list(times), self.times()
         factor = next((times[config] / before[config] for config in times if config in before), 1.0)
         for config in before:
-            self.found[config] = replace(self.found[config], time=before[config] * factor)
+            self.measured[config] = replace(self.measured[config], time=before[config] * factor)
 
     def timings(self) -> dict[Config, float | str]:
-        """As a user sees it."""
+        """The user's view."""
         times = {config: Time(time, config in self.finalists) for config, time in self.times().items()}
-        return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
+        return {**{config: point.time for config, point in self.measured.items()}, **times, **self.passing}
 
 
 # How a race ended: ``sweep`` are the user's configs that it decided about, ``field`` has the choice first.
@@ -194,8 +196,8 @@ _Final = dict[str, list[str]]
 
 
 def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]) -> Record:
-    """What earlier processes found of these configs, of which ``sweep`` are the user's; nothing where all is to be
-    measured anew.
+    """The record that earlier processes stored of these configs, of which ``sweep`` are the user's; empty where all
+    must be measured again.
 
     A sweep is decided if a race has decided about all of its configs, and perhaps more, and one of its finalists is
     among them: the best of many is the best of a few.
@@ -215,15 +217,15 @@ def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]
 
 
 def keep(
-    question: Question, found: Mapping[Config, Timing], sweep: Sequence[Config], finalists: Sequence[Config]
+    question: Question, timings: Mapping[Config, Timing], sweep: Sequence[Config], finalists: Sequence[Config]
 ) -> None:
-    """Store what was found, beside what is known of other configs, and the finalists of a sweep that is decided; a
-    directory that cannot be written is not an error.
+    """Store timings, next to those of other configs, and the finalists of a decided sweep; a directory that
+    cannot be written is not an error.
 
     Of two processes that store at the same moment one may lose: its configs are measured again some day.
     """
     entries, finals = _stored(question)
-    entries |= {repr(point): entry for point, entry in found.items()}
+    entries |= {repr(point): entry for point, entry in timings.items()}
     if finalists:
         final = {"sweep": sorted(map(repr, sweep)), "field": [*map(repr, finalists)]}
         finals = [*(other for other in finals if other["sweep"] != final["sweep"]), final]

@@ -245,14 +245,14 @@ class Tuner:
         entrants = [candidate for candidate in drafted if candidate is not None]
         measured = measure(entrants, sweep, call, progress, rounds, over)
         for config in sweep.dropped:
-            record.found.pop(config, None)
-        left = [candidate for candidate in entrants if candidate.config not in sweep.dropped]
-        results = {candidate: measured.results.get(candidate, _NOTHING) for candidate in left}
-        launched = [candidate for candidate in left if results[candidate] != _NOTHING]
+            record.measured.pop(config, None)
+        remaining = [candidate for candidate in entrants if candidate.config not in sweep.dropped]
+        results = {candidate: measured.results.get(candidate, _NOTHING) for candidate in remaining}
+        launched = [candidate for candidate in remaining if results[candidate] != _NOTHING]
         if not launched and record.launched is None:
             sweep.refuse_all()
         record.launched = record.launched or launched[0]
-        timed = {each.config: results[each] for each in measured.field}
+        timed = {candidate.config: results[candidate] for candidate in measured.field}
         record.decide({config: time for config, time in timed.items() if isinstance(time, float)})
         for candidate, result in results.items():
             self._note(record, candidate, result)
@@ -261,42 +261,42 @@ class Tuner:
             progress.tell(config, results[candidate], rounds > SCREENING and config in timed)
 
     def _note(self, record: Record, candidate: Candidate, result: float | str) -> None:
-        """Put what was measured of a candidate into the record."""
+        """Record the result of a candidate."""
         config, translation = candidate.config, candidate.translation
         if isinstance(result, float) or result == _NOTHING or result.endswith(f"[{WRONG}]"):
-            record.found[config] = Timing(result, "" if result == _NOTHING else code_of(translation.text))
-        elif config not in record.found:
+            record.measured[config] = Timing(result, "" if result == _NOTHING else code_of(translation.text))
+        elif config not in record.measured:
             record.passing[config] = result
         if isinstance(result, str) and result.endswith(f"[{WRONG}]"):
             reason = result.removesuffix(f" [{WRONG}]")
             warn_once(remark(f"{translation.kernel}: {config} is dropped: it {reason}", WRONG))
 
-    # What is known, and what is missing.
+    # Stored and missing measurements.
 
     def _recalled(self, question: Question) -> Record:
-        """What earlier processes found, if the best of it is still the code that it was."""
+        """The stored record, if the code of its best config is unchanged."""
         record = recall(question, self._sweep.configs, self._sweep.every_point())
         for config in record.best()[:1]:
             candidate = self._sweep.candidate_or_drop(config)
-            if candidate is None or code_of(candidate.translation.text) != record.found[config].code:
+            if candidate is None or code_of(candidate.translation.text) != record.measured[config].code:
                 return Record()
         return record
 
     def _keep(self, question: Question, record: Record, complete: bool) -> None:
-        """Store it; the finalists only if nothing is left that the next process could try."""
+        """Store the record; the finalists only if no config remains to be tried."""
         reasons = self._sweep.reasons()
         lasting = {config: Timing(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
         complete = complete and len(lasting) == len(reasons)
-        found = {**lasting, **record.found}
-        if found:
-            keep(question, found, self._sweep.configs, record.finalists if complete else ())
+        timings = {**lasting, **record.measured}
+        if timings:
+            keep(question, timings, self._sweep.configs, record.finalists if complete else ())
 
     def _missing(self, points: Iterable[Config], record: Record) -> list[Config]:
-        """Those of which nothing is known, and which are worth measuring."""
+        """The configs without a measurement that are worth measuring."""
         return [
             point
             for point in points
-            if point not in record.found and (not point.descriptors or self._gains(point))
+            if point not in record.measured and (not point.descriptors or self._gains(point))
         ]
 
     def _own(self, candidate: Candidate) -> Sequence[Config]:
@@ -304,14 +304,14 @@ class Tuner:
         return own_points(candidate.config, candidate.translation, describes())
 
     def _on_copies(self, call: TunedCall) -> list[Config]:
-        """The user's configs on copies of operands, if those suit the call and are worth it."""
+        """The user's configs on copies of operands, if the call supports them and they are worth measuring."""
         first, grid = self._sweep.first, call.asked.get(self._sweep.first)
         for point in copied(first.config, first.translation):
             candidate = self._sweep.candidate(point)
             values = call.bind(candidate, call.arguments)[0]
             if grid is not None and candidate.copied(grid, values) >= LEAST_COPIED:
-                found = self._sweep.translated()
-                return [own for each in found for own in copied(each.config, each.translation)]
+                candidates = self._sweep.translated()
+                return [own for other in candidates for own in copied(other.config, other.translation)]
         return []
 
     def _other_stages(self, record: Record) -> Iterator[Config]:
@@ -323,7 +323,7 @@ class Tuner:
             yield from staged(config, self._sweep.candidate(config).translation)
 
     def _other_orders(self, record: Record) -> Iterator[Config]:
-        """The best of all that in other orders, and with descriptors."""
+        """The best of these in other orders, and with descriptors."""
         times = record.times()
         plain = {config: times[config] for config in times if not config.swizzle and not config.descriptors}
         for config in fastest(plain, BEST_FEW, HOPELESS):

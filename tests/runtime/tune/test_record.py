@@ -186,7 +186,7 @@ class TestRecall:
         (path,) = entries(tmp_path)
         question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
-        old = record.recall(question, [BEST], [BEST]).found[BEST]
+        old = record.recall(question, [BEST], [BEST]).measured[BEST]
         record.keep(question, {BEST: record.Timing(old.time, "another")}, [], [])
         call(make())
         assert gpu.measured == [[16, 32, 64]] * 2
