@@ -59,15 +59,15 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS: Final = {
-    # 92,000, and 8,000 for kernels as C (native/). 100,706 on 2026-11-27: 706 over, within the 3 %.
-    "core": Ceiling(100_000),
-    # 182,000, and 8,000 for kernels as C.
+    # 92,000, 8,000 for kernels as C (native/), 1,000 for typed options (issue 45)
+    "core": Ceiling(101_000),
+    # 182,000, 8,000 for kernels as C, 1,000 of the 5,000 that issue 45 allows
     "pytriton": Ceiling(
-        190_000,
+        191_000,
         Interim(
-            202_000,
+            203_000,
             "2026-11-27",
-            201_076,
+            202_818,
             "until the fold (issue 42d) and port (issue 44) are replaced; launches as C are 1,800 of it, and with "
             "them kernels as C take the 8,000 that issue 43 allows",
         ),

@@ -7,6 +7,7 @@ has those of ``triton.testing``.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -48,7 +49,7 @@ def launcher(
         "flags": False in truths,
         "truths": True in truths,
         "closed": any(serves(kernel).closed for kernel in kernels),
-        "language": fill(_refused(kernels), 100, subsequent_indent="    "),
+        "language": fill(_language(kernels), 100, subsequent_indent="    "),
         "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
         "truth": any("tl.int1" in kernel.text for kernel in kernels),
@@ -63,16 +64,10 @@ def launcher(
     return _module("port_launcher.py.j2", parts)
 
 
-def _refused(kernels: Sequence[PortedKernel]) -> str:
-    """The words of the language in the sources, without those that are defined for a source that does not use
-    them.
-    """
-    words = [set(re.findall(r"\w+", k.source.text)) for k in kernels]
-    defined = [{name for variant in k.variants for name in variant.defines} for k in kernels]
-    unused = set[str]().union(
-        *(defines - mentioned for defines, mentioned in zip(defined, words, strict=True))
-    )
-    return " ".join(sorted((LANGUAGE & set[str]().union(*words)) - unused))
+def _language(kernels: Sequence[PortedKernel]) -> str:
+    """The words of the language in the sources."""
+    words = (re.findall(r"\w+", kernel.source.text) for kernel in kernels)
+    return " ".join(sorted(LANGUAGE.intersection(itertools.chain(*words))))
 
 
 def _is_tuned(kernel: PortedKernel) -> bool:

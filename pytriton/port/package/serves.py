@@ -69,8 +69,13 @@ def serves(ported: PortedKernel) -> Serves:
 
 
 _POWER: Final = re.compile(r"power_of_2\((\w+)\)")
+# without constants such as INFINITY, which packages define for kernels that lack them
 LANGUAGE: Final = frozenset(
-    (*PRELUDE, *function_names(), *(word for words in TYPE_WORDS for word in words))
+    (
+        *(name for name in PRELUDE if not name.isupper()),
+        *function_names(),
+        *(word for words in TYPE_WORDS for word in words),
+    )
 ) | frozenset(
     """__device__ __global__ __restrict__ __shared__ break case const constexpr continue default define defined do
     elif else endif enum error extern for if ifdef ifndef include inline line pragma register restrict return sizeof
