@@ -119,7 +119,7 @@ def test_a_new_pickle_can_be_read_by_an_old_version() -> None:
 def test_times(times: Path) -> None:
     points = [*FOUND, Config({"TILE": 16})]
     known = record.recall(QUESTION, points, points)
-    assert known.found == FOUND
+    assert known.measured == FOUND
     assert known.finalists == []  # not recorded then
 
 
@@ -128,7 +128,7 @@ def test_times_are_kept_beside_new_ones(times: Path) -> None:
     record.keep(QUESTION, new, [*new], [DESCRIBED])
     points = json.loads(times.read_text())["points"]
     assert list(points) == [*map(repr, FOUND), "Config(TILE=16, num_warps=4)"]
-    assert record.recall(QUESTION, [*new], [*FOUND, *new]).found == {**FOUND, **new}
+    assert record.recall(QUESTION, [*new], [*FOUND, *new]).measured == {**FOUND, **new}
 
 
 def test_a_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

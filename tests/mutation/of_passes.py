@@ -177,8 +177,8 @@ PASSES = (
     (
         "apart-by-one-less",
         "passes/memory/overlap:Overlap.disjoint",
-        "distance > 0",
-        "distance >= 0",
+        "left.low > right.high",
+        "left.low >= right.high",
         "blocks that share one element count as apart",
     ),
     (

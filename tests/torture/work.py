@@ -66,7 +66,7 @@ def tune(luck: random.Random, faulty: bool) -> None:
     """What is recalled must be what some tuner found; then some points are measured and kept."""
     n = luck.randrange(3)
     known = record.recall(question(n), POINTS, POINTS)
-    for point, found in known.found.items():
+    for point, found in known.measured.items():
         assert found == record.Timing(time_of(point, n), "code"), f"a wrong time: {point} {found}"
     some = luck.sample(POINTS, 4)
     found_now = {point: record.Timing(time_of(point, n), "code") for point in some}
