@@ -35,7 +35,7 @@ def test_numerical(name: str) -> None:
     assert launch.as_expected(), launch.ways()
 
 
-@pytest.mark.parametrize("name", ["online", "state_in_loop", "carried_maximum", "carried_last"])
+@pytest.mark.parametrize("name", ["state_in_loop", "carried_maximum", "carried_last"])
 def test_checkpoints(name: str) -> None:
     """The same when less of what loops carry is kept."""
     launch = Launch(PROGRAMS[name], torch.double, partial(pytriton.gradient, checkpoints=True))

@@ -189,8 +189,8 @@ WRONG = (
     (
         "any carried value is a sum",
         "gradient/derive/loops:is_sum",
-        "not used[each.inside]",
-        "True",
+        "used[symbol] > 0",
+        "False",
         ("sum_that_is_read",),
     ),
     (
@@ -392,7 +392,7 @@ WRONG = (
     (
         "extremes always cancel out",
         "gradient/derive/cancelled:cancels",
-        "all((shift.written.get(write) == _FIXED for write in writes))",
+        "shift.leaves(flow, outputs)",
         "True",
         ("reduce_max", "not_cancelled"),
     ),
@@ -534,8 +534,8 @@ PRECONDITIONS = (
     (
         "a sum may be read",
         "gradient/derive/loops:is_sum",
-        "not used[each.inside]",
-        "True",
+        "used[symbol] > 0",
+        "False",
         "a sum that is read",
     ),
     (
@@ -547,7 +547,7 @@ PRECONDITIONS = (
     ),
     (
         "all iterations have one extreme",
-        "gradient/derive/cancelled:_Shift._follow_loop",
+        "gradient/derive/cancelled:Shift._follow_loop",
         "self.follow(loop.body) or loop is self._loop",
         "self.follow(loop.body) and False",
         "another iteration",
@@ -562,7 +562,7 @@ PRECONDITIONS = (
     (
         "an extreme is that of any row",
         "gradient/derive/cancelled:_total",
-        "_FIXED not in (left, right) and left.axes != right.axes",
+        "FIXED not in (left, right) and left.axes != right.axes",
         "False",
         "differences",
     ),
@@ -581,6 +581,18 @@ PRECONDITIONS = (
         "of two rows",
     ),
 )
+
+# the same of sums that a loop rescales; a program of tests/gradient/test_rescaled.py notices
+RESCALED = (
+    ("any factor", "gradient/derive/rescaled:_Rescaling.adding", "all(map(self._is_one, self._factors.values()))", "True", "not one at rest"),
+    ("any difference is none", "gradient/derive/rescaled:_Rescaling._is_zero", "same(self._alike(left), self._alike(right))", "True", "twice the old exponent"),
+    ("factors of any growth", "gradient/derive/rescaled:_Rescaling.adding", "not self._is_even(body)", "False", "two factors"),
+    ("addends of any growth", "gradient/derive/rescaled:_Rescaling._is_even", "shift.grown.get(carry.last) == growth", "True", "an addend without"),
+    ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "any((self._exponent.inside in names(expr) for expr in expressions))", "False", "the old exponent counts"),
+    ("a rescaled sum may be read", "gradient/derive/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
+    ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
+    ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
+)  # fmt: skip
 
 # those that no program notices, but the test that is named
 ELSEWHERE = (

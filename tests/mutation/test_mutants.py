@@ -10,10 +10,10 @@ import pytest
 from tests.mutation.mutant import Mutant, mutated
 from tests.mutation.mutants import MUTANTS
 from tests.mutation.near import near
-from tests.mutation.of_gradient import GUARDS, PRECONDITIONS, WRONG
+from tests.mutation.of_gradient import GUARDS, PRECONDITIONS, RESCALED, WRONG
 
 ROOT = Path(__file__).parents[2]
-ALL = (*MUTANTS, *(Mutant(*row[:4]) for row in (*WRONG, *GUARDS, *PRECONDITIONS)))
+ALL = (*MUTANTS, *(Mutant(*row[:4]) for row in (*WRONG, *GUARDS, *PRECONDITIONS, *RESCALED)))
 
 MODULE = """
 class Sums:

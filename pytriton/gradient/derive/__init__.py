@@ -11,6 +11,7 @@ reverse.py          statements, loops and branches in reverse
 again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
+rescaled.py         sums that a loop rescales (a running softmax) -> sums that it only adds to
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; carried values of an iteration
@@ -24,6 +25,7 @@ rewrite                                proof      made by                     pr
 loop reversed as it ran (reverse)      OnlyAdds   loops.only_adds             iterations only add to what they carry
 iterations become programs (walk)      OnlyAdds   loops.only_adds             the same
 extremes without derivative (active)   Cancelled  cancelled.cancels           no output changes if an element moves
+rescaled sums are only added to        Rescaled   rescaled.rescaled           those in the head of rescaled.py
 values read from outputs (again)       SavedValue forward.saved_by            stored as they are, at a known place
 gradients stored (backward_passes)     ReadOnce   backward_passes.read_once   no element is read by two programs
 states dropped (program)               Unread     program.unread              nothing reads this scratch

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, defined_in
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,
@@ -94,6 +94,11 @@ class Flow:
         self._active: set[Symbol] = set()
         self._cast: set[Symbol] = set()  # pointers
         self._all = list(every(items))
+        constant = [*every(item for item in self._all if isinstance(item, Loop) and item.constant)]
+        self._constant = {*defined_in(constant)}
+        for item in constant:
+            self._constant |= {carry.inside for carry in item.carried} if isinstance(item, Loop) else set()
+        self._varying = [item for item in self._all if not any(item is other for other in constant)]
         self._cancelled: set[Expr] = set()
         self._cancelled = {extreme for proof in cancelled for extreme in proof.extremes}
         before = -1
@@ -120,7 +125,7 @@ class Flow:
             self._roots[symbol] = self._roots.get(symbol, frozenset()) | self.roots(value)
             if self.reinterpreted(value):
                 self._cast.add(symbol)
-        elif self.active(value):
+        elif symbol not in self._constant and self.active(value):
             self._active.add(symbol)
 
     def roots(self, pointer: Expr) -> frozenset[Symbol | None]:
@@ -169,8 +174,9 @@ class Flow:
                 return any(map(self.active, children(expr)))
 
     def loads(self) -> list[Load]:
-        """Every load of the kernel."""
-        return [node for expr in self.expressions() for node in walk(expr) if isinstance(node, Load)]
+        """Every load through which a derivative may flow."""
+        expressions = (expr for item in self._varying for expr in expressions_of(item))
+        return [node for expr in expressions for node in walk(expr) if isinstance(node, Load)]
 
     def expressions(self) -> Iterator[Expr]:
         """Every outermost expression of the kernel."""

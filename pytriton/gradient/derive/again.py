@@ -371,6 +371,11 @@ class Recomputed:
         return steps
 
     def _recompute_loop(self, loop: Loop) -> None:
+        if loop.computed:
+            for after, variable in loop.computed.items():
+                for own, other in zip(self.with_gradient(after), self.with_gradient(variable), strict=True):
+                    self.level.symbols[own] = self.symbol_of(other)
+            return
         outer, self.level = self.level, Level(self.level)
         inner, self.level = self.level, outer
         heads, every = self._starts(loop, inner)

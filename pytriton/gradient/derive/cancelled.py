@@ -1,6 +1,6 @@
 """Extremes that cancel out: the largest element of a row, subtracted so that nothing overflows.
 
-Nothing flows through such an extreme. ``_Shift`` adds a d of its own to each element of the extreme in each
+Nothing flows through such an extreme. ``Shift`` adds a d of its own to each element of the extreme in each
 iteration, and follows what becomes ``value + a * d``, and what ``value * exp(m * d)``, with the axis of the value
 for each axis of d. What mixes two elements of d, as a reduction over such an axis or the difference of an extreme
 and its transpose, is not known. Nor is what a loop carries from one iteration to the next, if that has another d.
@@ -22,6 +22,7 @@ from pytriton.lang.tree.typed import (
     Broadcast,
     Call,
     Cast,
+    Dot,
     Expand,
     Expr,
     Literal,
@@ -69,11 +70,9 @@ def cancels(
     """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No
     value goes through memory: what is written and read is refused before (forward.py).
     """
-    shift = _Shift(extremes, loop)
+    shift = Shift(extremes, loop, any(element_of(extreme.type) == DOUBLE for extreme in extremes))
     shift.follow(items)
-    writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
-    fixed = all(shift.written.get(write) == _FIXED for write in writes)
-    return Cancelled(tuple(extremes)) if fixed else None
+    return Cancelled(tuple(extremes)) if shift.leaves(flow, outputs) else None
 
 
 def _groups(items: Iterable[Item]) -> list[tuple[list[Reduce], Loop | None]]:
@@ -117,7 +116,7 @@ def _placed(items: Iterable[Item], loop: Loop | None) -> Iterator[tuple[Expr, Lo
 
 
 @record
-class _Growth:
+class Growth:
     """``+``: value + by * d; ``*``: value * exp(by * d). ``0``: zero, which grows like any product; ``inf``:
     infinite, which grows like any sum. ``axes``: that of the value for each axis of d.
     """
@@ -127,25 +126,34 @@ class _Growth:
     axes: tuple[int, ...] = ()
 
 
-_FIXED: Final = _Growth("+")
-_ZERO: Final = _Growth("0")
-_INFINITE: Final = _Growth("inf")
-_STILL: Final = (_FIXED, _ZERO, _INFINITE)
+FIXED: Final = Growth("+")
+_ZERO: Final = Growth("0")
+_INFINITE: Final = Growth("inf")
+_STILL: Final = (FIXED, _ZERO, _INFINITE)
 _LN2: Final = 0.6931471805599453
 
 
-class _Shift:
-    """The growth of values if d is added to some extremes; None where it is unknown. ``loop``: the innermost
-    that evaluates them; each iteration has another d.
+class Shift:
+    """Changes of values if d is added to some extremes; None where unknown. ``loop``: the innermost that evaluates
+    them; each iteration has another d. ``double``: their type.
     """
 
-    def __init__(self, shifted: Collection[Expr], loop: Loop | None) -> None:
+    def __init__(self, shifted: Collection[Expr], loop: Loop | None, double: bool) -> None:
         self.shifted = shifted
-        # 1.442695 is 1 / ln 2: to as many digits as the type has
-        self._digits = 12 if any(element_of(extreme.type) == DOUBLE for extreme in shifted) else 6
-        self.written: dict[Write, _Growth | None] = {}
+        self._digits = 12 if double else 6  # 1.442695 is 1 / ln 2: to as many digits as the type has
+        self.written: dict[Write, Growth | None] = {}
         self._loop = loop
-        self._grown: dict[Symbol, _Growth | None] = {}
+        self.grown: dict[Symbol, Growth | None] = {}
+
+    def move(self, symbol: Symbol) -> None:
+        """Add d to a variable."""
+        axes = [axis for axis, size in enumerate(shape_of(symbol.type)) if size != 1]
+        self.grown[symbol] = Growth("+", 1.0, tuple(axes))
+
+    def leaves(self, flow: Flow, outputs: Collection[Symbol]) -> bool:
+        """Whether no output changes."""
+        writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
+        return all(self.written.get(write) == FIXED for write in writes)
 
     def follow(self, items: Iterable[Item]) -> bool:
         """Go through the statements; whether d is added in one of them."""
@@ -153,81 +161,83 @@ class _Shift:
         for item in items:
             match item:
                 case Define(symbol=symbol, value=value):
-                    self._grown[symbol] = None if value is None else self.of(value)
+                    self.grown[symbol] = None if value is None else self.of(value)
                 case Write(pointer=pointer, value=value, mask=mask):
-                    fixed = self.of(pointer) == _FIXED and (mask is None or self.of(mask) == _FIXED)
+                    fixed = self.of(pointer) == FIXED and (mask is None or self.of(mask) == FIXED)
                     grown = self.of(value)
-                    self.written[item] = (_FIXED if grown in _STILL else grown) if fixed else None
+                    self.written[item] = (FIXED if grown in _STILL else grown) if fixed else None
                 case Loop():
                     evaluated |= self._follow_loop(item)
                 case Branch():
                     evaluated |= self.follow(item.then) | self.follow(item.otherwise)
                     for merge in item.merges:
-                        arms = (self._grown.get(arm, _FIXED) for arm in (merge.yes, merge.no))
-                        joined = _joined(*arms) if self.of(item.condition) == _FIXED else None
-                        self._grown[merge.after] = joined
+                        arms = (self.grown.get(arm, FIXED) for arm in (merge.yes, merge.no))
+                        joined = _joined(*arms) if self.of(item.condition) == FIXED else None
+                        self.grown[merge.after] = joined
         return evaluated
 
     def _follow_loop(self, loop: Loop) -> bool:
         """Whether each iteration has a d of its own. Then carried values must not change."""
         inside = {carry.inside: self.of(carry.before) for carry in loop.carried}
         while True:
-            self._grown.update(inside)
+            self.grown.update(inside)
             own = self.follow(loop.body) or loop is self._loop
-            fixed = loop.condition is None or self.of(loop.condition) == _FIXED
-            ends: dict[Symbol, _Growth | None] = {}
+            fixed = loop.condition is None or self.of(loop.condition) == FIXED
+            ends: dict[Symbol, Growth | None] = {}
             for carry in loop.carried:
-                joined = _joined(inside[carry.inside], self._grown.get(carry.last, _FIXED))
+                joined = _joined(inside[carry.inside], self.grown.get(carry.last, FIXED))
                 ends[carry.inside] = joined if fixed and (not own or joined in _STILL) else None
             if ends == inside:
                 break
             inside = ends  # each becomes less known
-        self._grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
+        self.grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
         return own
 
-    def of(self, expr: Expr) -> _Growth | None:
+    def of(self, expr: Expr) -> Growth | None:
         """How an expression grows."""
         grown = self._of(expr)
         if grown is None or grown in _STILL:
             return grown
         by = float(f"{grown.by:.{self._digits}g}")
-        return _Growth(grown.kind, by, grown.axes) if by else _FIXED
+        return Growth(grown.kind, by, grown.axes) if by else FIXED
 
-    def _of(self, expr: Expr) -> _Growth | None:
+    def _of(self, expr: Expr) -> Growth | None:
         if expr in self.shifted:
-            return _Growth("+", 1.0, tuple(_long_axes(expr)))
+            return Growth("+", 1.0, tuple(_long_axes(expr)))
         match expr:
             case Name(symbol=symbol):
-                return self._grown.get(symbol, _FIXED)
+                return self.grown.get(symbol, FIXED)
             case Literal(value=value) if is_floating(expr.type):
-                return _ZERO if value == 0 else _INFINITE if math.isinf(value) else _FIXED
+                return _ZERO if value == 0 else _INFINITE if math.isinf(value) else FIXED
             case Unary(operator="-", operand=operand):
                 grown = self.of(operand)
                 negative = grown is not None and grown.kind == "+"
-                return _Growth("+", -grown.by, grown.axes) if grown and negative else grown
+                return Growth("+", -grown.by, grown.axes) if grown and negative else grown
             case Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
                 return self._binary(operator, left, right, shape_of(expr.type))
             case Select(condition=condition, yes=yes, no=no):
-                if self.of(condition) != _FIXED:
+                if self.of(condition) != FIXED:
                     return None
                 shape = shape_of(expr.type)
-                return _joined(*(_broadcast(self.of(arm), shape_of(arm.type), shape) for arm in (yes, no)))
+                return _joined(*(broadcast(self.of(arm), shape_of(arm.type), shape) for arm in (yes, no)))
             case Broadcast() | Expand() | Permute() | Reshape():
                 return _moved(self.of(expr.operand), expr)
             case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
-                return _broadcast(self.of(operand), shape_of(operand.type), shape_of(expr.type))
+                return broadcast(self.of(operand), shape_of(operand.type), shape_of(expr.type))
             case Cast() if constant(expr) == 0:
                 return _ZERO
             case Reduce():
                 return _reduced(self.of(expr.operand), expr)
+            case Dot(left=left, right=right, accumulator=None):
+                return _contracted(self.of(left), self.of(right), len(shape_of(expr.type)))
             case Call(function=function, arguments=(argument,)):
                 return _called(function, self.of(argument))
             case _:
-                return _FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
+                return FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
 
-    def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> _Growth | None:
+    def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> Growth | None:
         first, second = (
-            _broadcast(self.of(operand), shape_of(operand.type), shape) for operand in (left, right)
+            broadcast(self.of(operand), shape_of(operand.type), shape) for operand in (left, right)
         )
         if first is None or second is None:
             return None
@@ -235,11 +245,13 @@ class _Shift:
             return _sum(first, second, 1 if operator == "+" else -1)
         if first == _ZERO or (second == _ZERO and operator == "*"):
             return _ZERO
-        if first.kind == "+" and first != _FIXED and second == _FIXED:
+        if operator == "*" and first == FIXED and second.kind == "+":
+            first, second, left, right = second, first, right, left
+        if first.kind == "+" and first != FIXED and second == FIXED:
             factor = constant(right)
             if not isinstance(factor, int | float) or not factor:
                 return None
-            return _Growth("+", first.by * factor if operator == "*" else first.by / factor, first.axes)
+            return Growth("+", first.by * factor if operator == "*" else first.by / factor, first.axes)
         if not (_is_product(first) and _is_product(second)):
             return None
         return _total("*", first, second, 1 if operator == "*" else -1)
@@ -250,28 +262,28 @@ def _long_axes(expr: Expr) -> list[int]:
     return [axis for axis, size in enumerate(shape_of(expr.type)) if size != 1]
 
 
-def _is_product(grown: _Growth) -> bool:
-    return grown == _FIXED or grown.kind == "*"
+def _is_product(grown: Growth) -> bool:
+    return grown == FIXED or grown.kind == "*"
 
 
-def _total(kind: str, left: _Growth, right: _Growth, sign: int) -> _Growth | None:
+def _total(kind: str, left: Growth, right: Growth, sign: int) -> Growth | None:
     """The growth of both together; None where they grow with other elements of d."""
-    if _FIXED not in (left, right) and left.axes != right.axes:
+    if FIXED not in (left, right) and left.axes != right.axes:
         return None
     by = left.by + sign * right.by
-    return _Growth(kind, by, left.axes or right.axes) if by else _FIXED
+    return Growth(kind, by, left.axes or right.axes) if by else FIXED
 
 
-def _sum(left: _Growth, right: _Growth, sign: int) -> _Growth | None:
+def _sum(left: Growth, right: Growth, sign: int) -> Growth | None:
     if left.kind == right.kind == "+":
         return _total("+", left, right, sign)
     return _joined(left, right)
 
 
-def _joined(left: _Growth | None, right: _Growth | None) -> _Growth | None:
+def _joined(left: Growth | None, right: Growth | None) -> Growth | None:
     """The growth that both have."""
     if left in _STILL and right in _STILL:
-        return left if left == right else _FIXED
+        return left if left == right else FIXED
     for growth, other in ((left, right), (right, left)):
         if growth == other or (growth == _ZERO and other is not None and other.kind == "*"):
             return other
@@ -280,22 +292,22 @@ def _joined(left: _Growth | None, right: _Growth | None) -> _Growth | None:
     return None
 
 
-def _broadcast(grown: _Growth | None, shape: tuple[int, ...], to: tuple[int, ...]) -> _Growth | None:
+def broadcast(grown: Growth | None, shape: tuple[int, ...], to: tuple[int, ...]) -> Growth | None:
     """Repeated to another shape; the last axes stay the last."""
     if grown is None or not grown.axes or shape == to:
         return grown
     axes = tuple(axis + len(to) - len(shape) for axis in grown.axes)
     kept = all(new >= 0 and to[new] == shape[old] for old, new in zip(grown.axes, axes, strict=True))
-    return _Growth(grown.kind, grown.by, axes) if kept else None
+    return Growth(grown.kind, grown.by, axes) if kept else None
 
 
-def _moved(grown: _Growth | None, expr: Broadcast | Expand | Permute | Reshape) -> _Growth | None:
+def _moved(grown: Growth | None, expr: Broadcast | Expand | Permute | Reshape) -> Growth | None:
     """The same elements at other places."""
     if grown is None or not grown.axes:
         return grown
     match expr:
         case Broadcast(operand=operand):
-            return _broadcast(grown, shape_of(operand.type), shape_of(expr.type))
+            return broadcast(grown, shape_of(operand.type), shape_of(expr.type))
         case Expand(axes=new):
             places = [axis for axis, added in enumerate(new) if not added]
         case Permute(order=order):
@@ -308,10 +320,10 @@ def _moved(grown: _Growth | None, expr: Broadcast | Expand | Permute | Reshape) 
             places = list(range(len(shapes[0])))
             for old, axis in zip(before, after, strict=True):
                 places[old] = axis
-    return _Growth(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
+    return Growth(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
 
 
-def _reduced(grown: _Growth | None, expr: Reduce) -> _Growth | None:
+def _reduced(grown: Growth | None, expr: Reduce) -> Growth | None:
     """A reduction over an axis along which d changes mixes its elements."""
     if grown is None or grown in _STILL:
         return grown
@@ -319,12 +331,20 @@ def _reduced(grown: _Growth | None, expr: Reduce) -> _Growth | None:
         return None
     axes = tuple(axis - (axis > expr.axis) for axis in grown.axes)
     many = shape_of(expr.operand.type)[expr.axis] if expr.operator == grown.kind == "+" else 1
-    return _Growth(grown.kind, grown.by * many, axes)
+    return Growth(grown.kind, grown.by * many, axes)
 
 
-def _called(function: str, grown: _Growth | None) -> _Growth | None:
+def _contracted(left: Growth | None, right: Growth | None, rank: int) -> Growth | None:
+    """Of a product of blocks, one of which grows, along an axis that the product has."""
+    for grown, other, summed in ((left, right, rank - 1), (right, left, rank - 2)):
+        if other == FIXED and grown is not None and summed not in grown.axes:
+            return FIXED if grown in _STILL else grown if grown.kind == "*" else None
+    return None
+
+
+def _called(function: str, grown: Growth | None) -> Growth | None:
     if grown is None or grown in _STILL:
-        return grown and _FIXED
+        return grown and FIXED
     match function, grown.kind:
         case "exp", "+":
             kind, by = "*", grown.by
@@ -340,4 +360,4 @@ def _called(function: str, grown: _Growth | None) -> _Growth | None:
             kind, by = "*", -grown.by / 2
         case _:
             return None
-    return _Growth(kind, by, grown.axes)
+    return Growth(kind, by, grown.axes)

@@ -14,6 +14,7 @@ from pytriton.frozen import node, record
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
+from pytriton.gradient.derive.rescaled import without_rescaling
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
 from pytriton.lang.tree.typed import (
@@ -117,6 +118,7 @@ def forward_of(
             refused[symbol.name] = error
     if not kept:
         raise next(iter(refused.values()))
+    items = without_rescaling(items, flow, chosen_out)
     flow = flow_of(items, kernel.parameters, frozenset(kept), chosen_out)
     types = {
         key: " ".join(token.text for token in front.macros[key].body) for key in front.macros.keys() & defines

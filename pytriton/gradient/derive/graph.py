@@ -8,7 +8,7 @@ else has an effect on what is derived, so barriers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -72,10 +72,16 @@ class Carried:
 
 @dataclass(eq=False)
 class Loop:
+    """``constant``: no derivative flows through its values; ``computed``: by what it leaves, variables with these
+    values (rescaled.py).
+    """
+
     carried: list[Carried]
     condition: Expr | None
     body: list[Item]
     statement: Statement
+    constant: bool = False
+    computed: Mapping[Symbol, Symbol] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -250,6 +256,51 @@ def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
             merges = [replace(merge) for merge in item.merges]
             arms = {"then": block(item.then), "otherwise": block(item.otherwise)}
             return replace(item, condition=change(item.condition), merges=merges, **arms)
+
+
+def copied(loop: Loop) -> tuple[Loop, dict[Symbol, Symbol]]:
+    """The same loop with variables of its own, by those of the first."""
+    own: dict[Symbol, Symbol] = {}
+
+    def fresh(symbol: Symbol) -> Symbol:
+        return own.setdefault(symbol, replace(symbol))
+
+    def renamed(expr: Expr) -> Expr:
+        if isinstance(expr, Name):
+            return replace(expr, symbol=own[expr.symbol]) if expr.symbol in own else expr
+        return with_children(expr, renamed)
+
+    def maybe(expr: Expr | None) -> Expr | None:
+        return None if expr is None else renamed(expr)
+
+    def of(item: Item) -> Item:
+        match item:
+            case Define(symbol=symbol, value=value):
+                return replace(item, value=maybe(value), symbol=fresh(symbol))
+            case Write():
+                return rewritten(item, renamed)
+            case Loop(carried=carried):
+                starts = [renamed(carry.before) for carry in carried]
+                insides = [fresh(carry.inside) for carry in carried]
+                body, condition = [of(inner) for inner in item.body], maybe(item.condition)
+                ends = [(own.get(carry.last, carry.last), fresh(carry.after)) for carry in carried]
+                carries = [
+                    Carried(start, inside, *end, carry.counter)
+                    for start, inside, end, carry in zip(starts, insides, ends, carried, strict=True)
+                ]
+                return replace(item, carried=carries, condition=condition, body=body)
+            case Branch():
+                condition_ = renamed(item.condition)
+                then, otherwise = [of(inner) for inner in item.then], [of(inner) for inner in item.otherwise]
+                merges = [
+                    Merge(fresh(merge.after), own.get(merge.yes, merge.yes), own.get(merge.no, merge.no))
+                    for merge in item.merges
+                ]
+                return replace(item, condition=condition_, then=then, otherwise=otherwise, merges=merges)
+
+    copy = of(loop)
+    assert isinstance(copy, Loop)
+    return copy, own
 
 
 def refuse(code: str, message: str, where: Span | Source, *notes: str, help: str | None = None) -> NoReturn:

@@ -72,21 +72,25 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
     """Whether an iteration only adds to a carried value, and does not read it otherwise."""
     values = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
     used = _used(loop.body)
-    at = carry.last
-    while at is not carry.inside:
-        value = _unrounded(values.get(at))
-        if not isinstance(value, Binary) or value.operator not in ("+", "-") or used[at]:
-            return False
-        sides = [value.left, value.right] if value.operator == "+" else [value.left]
-        sums = [side.symbol for side in map(_unrounded, sides) if isinstance(side, Name)]
-        leading = [
-            symbol for symbol in sums if symbol is carry.inside or _leads(symbol, carry.inside, values)
-        ]
-        if not leading:
-            return False
-        at = leading[0]
-        used[at] -= 1
-    return not used[carry.inside]
+    used[carry.last] += 1  # here
+    expr: Expr | None = Name(loop.statement.span, carry.last.type, carry.last)
+    while True:
+        match _unrounded(expr):
+            case Name(symbol=symbol):
+                used[symbol] -= 1
+                if used[symbol] > 0:
+                    return False
+                if symbol is carry.inside:
+                    return True
+                expr = values.get(symbol)
+            case Binary(operator="+" | "-" as operator, left=left, right=right):
+                sides = [left, right] if operator == "+" else [left]
+                leading = [side for side in sides if _leads(side, carry.inside, values)]
+                if not leading:
+                    return False
+                expr = leading[0]
+            case _:
+                return False
 
 
 def _unrounded(expr: Expr | None) -> Expr | None:
@@ -96,11 +100,11 @@ def _unrounded(expr: Expr | None) -> Expr | None:
     return expr
 
 
-def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
-    value = values.get(symbol)
-    return value is not None and (
-        to in names(value) or any(_leads(read, to, values) for read in names(value))
-    )
+def _leads(expr: Expr, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
+    """Whether a variable is in an expression, or in what it reads of the iteration."""
+    read = names(expr)
+    definitions = (values.get(symbol) for symbol in read - {to})
+    return to in read or any(value is not None and _leads(value, to, values) for value in definitions)
 
 
 # ---------------------------------------------------------------- one iteration
@@ -225,14 +229,16 @@ def _times(expr: Expr, step: Name, element: object) -> Expr:
 class Growth:
     """By how much expressions grow with an index: by a scalar, the same for all elements; None if by none."""
 
-    def __init__(self, index: Symbol, definitions: Mapping[Symbol, Expr]) -> None:
-        self.index, self.definitions = index, definitions
+    def __init__(
+        self, index: Symbol, definitions: Mapping[Symbol, Expr], unknown: Iterable[Symbol] = ()
+    ) -> None:
+        self.index, self.definitions, self._unknown = index, definitions, {*unknown}
 
     def of(self, expr: Expr) -> Expr | int | None:
         match expr:
             case Name(symbol=symbol):
-                if symbol is self.index:
-                    return 1
+                if symbol is self.index or symbol in self._unknown:
+                    return 1 if symbol is self.index else None
                 return self.of(self.definitions[symbol]) if symbol in self.definitions else 0
             case Binary(operator="+", left=left, right=right):
                 return _added(self.of(left), self.of(right))
@@ -250,7 +256,7 @@ class Growth:
             case Cast(operand=operand) if str(element_of(expr.type)) in ("int", "long"):
                 return self.of(operand)
             case _:
-                grown = names(expr) & {self.index, *self.definitions}
+                grown = names(expr) & {self.index, *self.definitions, *self._unknown}
                 return None if any(self.of(Name(expr.span, s.type, s)) != 0 for s in grown) else 0
 
 

@@ -209,7 +209,7 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     definitions = {
         item.symbol: item.value for item in body if isinstance(item, Define) and item.value is not None
     }
-    steps = Growth(first, definitions)
+    steps = Growth(first, definitions, defined_in(item for item in body if not isinstance(item, Define)))
     starts = {symbol: replace(symbol) for symbol in definitions}
     ends: list[Item] = []
     after = replace(first)

@@ -1,0 +1,283 @@
+"""Sums that a loop rescales while their exponents grow: the running softmax.
+
+A loop carries m, with any update m', and sums x that it updates by
+
+    x' = x * a + g,    a = exp(c * m - c * m'),    g = (a value without m') * exp(-c * m')
+
+Then the factors telescope. With M, the last m, and m_0 and x_0, the first ones,
+
+    x_last = x_0 * exp(c * m_0 - c * M) + the sum of all g, with M in the place of m'
+
+so the sums are also left by a loop that only adds, in which M is a constant. Its backward needs no x and no m of an
+iteration. The equality is one of real numbers, for every update of m; conversions between floating types count as
+none. Where M is infinite, the forward is NaN.
+
+Input: a graph. Output: the graph in which each such loop is followed by the one that only adds. The first computes
+the forward's values (``Loop.computed``), and no derivative flows through it; the second defines what is read after
+it, and derivatives flow through this one alone. That needs that none flows through M: that no output changes if d
+is added to M, while the second loop has M + d for M (cancelled.py).
+
+What ``rescaled`` checks, each with ``Shift``, which knows how values change with d:
+
+* m is read only in a and in m', and x only in x * a and in m';
+* a is exp or exp2 of an expression that is 0 where m is m';
+* with M + d for M, each addend of x, and a, become the same multiple of themselves: they have the same c;
+* the second loop only adds (loops.py), and neither loop writes memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from pytriton.frozen import record, replace
+from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
+from pytriton.gradient.derive.cancelled import FIXED, Shift, broadcast
+from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, copied, rewritten
+from pytriton.gradient.derive.loops import only_adds
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Reshape, Symbol, Unary
+from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
+from pytriton.lang.tree.walk import names, rebuild, same, with_children
+
+Values = Mapping[Symbol, Expr]
+
+
+@record
+class Rescaled:
+    """Proof that ``adding``, which only adds, leaves the sums that ``computing`` leaves, and that no output depends
+    on the exponent that this leaves.
+    """
+
+    computing: Loop
+    adding: Loop
+
+
+def without_rescaling(items: Sequence[Item], flow: Flow, outputs: Collection[Symbol]) -> list[Item]:
+    """The graph with the loops that only add."""
+    result: list[Item] = []
+    for at, item in enumerate(items):
+        proof = rescaled(item, items[:at], items[at + 1 :], flow, outputs) if isinstance(item, Loop) else None
+        result += [item] if proof is None else [proof.computing, proof.adding]
+    return result
+
+
+def rescaled(
+    loop: Loop, before: Sequence[Item], after: Sequence[Item], flow: Flow, outputs: Collection[Symbol]
+) -> Rescaled | None:
+    """Proof for a loop among the statements of a kernel."""
+    if any(isinstance(item, Write) for item in every(loop.body)):
+        return None
+    starts = _values(before)
+    for carry in loop.carried:
+        if is_floating(carry.inside.type):
+            adding = _Rescaling(loop, carry, starts).adding()
+            if adding is not None and _cancels(carry.after, [adding, *after], flow, outputs):
+                computing, own = copied(loop)
+                for copy, original in zip(computing.carried, loop.carried, strict=True):
+                    copy.after = carry.after if original is carry else copy.after
+                computed = {sum_.after: own[sum_.after] for sum_ in adding.carried}
+                return Rescaled(replace(computing, constant=True), replace(adding, computed=computed))
+    return None
+
+
+def _values(items: Iterable[Item]) -> dict[Symbol, Expr]:
+    return {item.symbol: item.value for item in items if isinstance(item, Define) and item.value is not None}
+
+
+def _cancels(exponent: Symbol, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
+    """Whether no output changes if d is added to the exponent."""
+    shift = _shift(exponent)
+    shift.follow(items)
+    return shift.leaves(flow, outputs)
+
+
+def _shift(exponent: Symbol) -> Shift:
+    shift = Shift((), None, element_of(exponent.type) == DOUBLE)
+    shift.move(exponent)
+    return shift
+
+
+class _Rescaling:
+    """A loop whose sums may be rescaled as this carried value, the exponent, changes. ``starts``: variables from
+    before the loop.
+    """
+
+    def __init__(self, loop: Loop, exponent: Carried, starts: Values) -> None:
+        self._loop, self._exponent, self._starts = loop, exponent, starts
+        self._values = _values(loop.body)
+        self._update = self._original(exponent.last)
+        self._last = Name(loop.statement.span, exponent.after.type, exponent.after)
+        self._sums = [c for c in loop.carried if is_floating(c.inside.type) and c is not exponent]
+        self._factors: dict[Carried, Expr] = {}
+
+    def adding(self) -> Loop | None:
+        """The loop that only adds; None where a condition is not met."""
+        if self._update not in self._values:
+            return None
+        body = self._unscaled()
+        if (
+            body is None
+            or not self._factors
+            or not all(map(self._is_one, self._factors.values()))
+            or not self._is_even(body)
+        ):
+            return None
+        carried = [carry for carry in self._loop.carried if carry is not self._exponent]
+        body = _live(body, [carry.last for carry in carried])
+        expressions = [expr for item in every(body) for expr in expressions_of(item)]
+        if any(self._exponent.inside in names(expr) for expr in expressions):
+            return None
+        starts = {carry: self._start(carry) for carry in carried}
+        if None in starts.values():
+            return None
+        scaled = [replace(carry, before=starts[carry]) for carry in carried]
+        adding = replace(self._loop, carried=scaled, body=body)
+        proof = only_adds(adding, [carry for carry in scaled if is_floating(carry.inside.type)])
+        return None if proof is None else adding
+
+    def _original(self, symbol: Symbol) -> Symbol:
+        """The variable that this one is a copy of."""
+        value = self._values.get(symbol)
+        return self._original(value.symbol) if isinstance(value, Name) else symbol
+
+    # ---------------------------------------------------------------- x * a + g -> x + g
+
+    def _unscaled(self) -> list[Item] | None:
+        """The body with M for m', and without the factors of the sums, which are noted; None where a value reads
+        two sums.
+        """
+        copies: dict[Symbol, Expr] = {}
+        owner = {carry.inside: carry for carry in self._sums}
+        body: list[Item] = []
+        for item in self._loop.body:
+            if not isinstance(item, Define) or item.value is None:
+                body.append(rewritten(item, lambda expr: rebuild(expr, copies)))
+                continue
+            value = self._last if item.symbol is self._update else rebuild(item.value, copies)
+            read = {owner[symbol].inside: owner[symbol] for symbol in names(value) if symbol in owner}
+            if len(read) > 1:
+                return None
+            carry = next(iter(read.values()), None)
+            if carry is not None:
+                value, factor = _without_factor(value, carry.inside)
+                if factor is not None:
+                    self._factors.setdefault(carry, factor)
+                owner[item.symbol] = carry
+            if carry is not None and isinstance(value, Name):
+                copies[item.symbol] = value
+            else:
+                body.append(replace(item, value=value))
+        return body
+
+    def _is_one(self, expr: Expr) -> bool:
+        """Whether a factor is 1 where m is m'."""
+        match expr:
+            case Name(symbol=symbol) if symbol in self._values:
+                return self._is_one(self._values[symbol])
+            case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
+                return self._is_one(operand)
+            case Cast(operand=operand) if is_floating(operand.type):
+                return self._is_one(operand)
+            case Call(function="exp" | "exp2", arguments=(argument,)):
+                return self._is_zero(argument)
+        return False
+
+    def _is_zero(self, expr: Expr) -> bool:
+        """Whether an expression is 0 where m is m'."""
+        match expr:
+            case Name(symbol=symbol) if symbol in self._values and symbol is not self._update:
+                return self._is_zero(self._values[symbol])
+            case Binary(operator="-", left=left, right=right):
+                return same(self._alike(left), self._alike(right))
+            case Binary(operator="*", left=left, right=right):
+                return self._is_zero(left) or self._is_zero(right)
+            case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
+                return self._is_zero(operand)
+            case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
+                return self._is_zero(operand)
+            case Cast(operand=operand) if is_floating(operand.type):
+                return self._is_zero(operand)
+        return False
+
+    def _alike(self, expr: Expr) -> Expr:
+        """The expression with m for m', and values for other variables of the iteration."""
+        return self._inlined(expr, {self._update: Name(expr.span, self._last.type, self._exponent.inside)})
+
+    def _inlined(self, expr: Expr, change: Values) -> Expr:
+        if isinstance(expr, Name):
+            if expr.symbol in change:
+                return change[expr.symbol]
+            value = self._values.get(expr.symbol)
+            return expr if value is None else self._inlined(value, change)
+        return with_children(expr, lambda part: self._inlined(part, change))
+
+    # ---------------------------------------------------------------- both have the same c
+
+    def _is_even(self, body: Sequence[Item]) -> bool:
+        """Whether with M + d for M all that is added to a sum grows as its factor does."""
+        shift = _shift(self._exponent.after)
+        shift.follow(body)
+        grown = dict.fromkeys(self._sums, FIXED)
+        for carry, factor in self._factors.items():
+            scale = broadcast(shift.of(factor), shape_of(factor.type), shape_of(carry.inside.type))
+            if scale is None or scale.kind != "*":
+                return False
+            grown[carry] = scale
+        shift.grown |= {carry.inside: growth for carry, growth in grown.items()}
+        shift.follow(body)
+        return all(shift.grown.get(carry.last) == growth for carry, growth in grown.items())
+
+    # ---------------------------------------------------------------- x_0 * exp(c * m_0 - c * M)
+
+    def _start(self, carry: Carried) -> Expr | None:
+        """What a value of the second loop begins with; None where its factor is another in each iteration."""
+        factor, before = self._factors.get(carry), carry.before
+        if factor is None:
+            return before
+        value = self._starts.get(before.symbol) if isinstance(before, Name) else before
+        if value is not None and _is_zero(value):
+            return value
+        first = self._inlined(
+            factor, {self._exponent.inside: self._exponent.before, self._update: self._last}
+        )
+        if not names(first).isdisjoint((*self._values, *(other.inside for other in self._loop.carried))):
+            return None
+        return Binary(before.span, carry.inside.type, "*", before, first)
+
+
+def _is_zero(expr: Expr) -> bool:
+    """Whether all elements are the number 0."""
+    while isinstance(expr, Broadcast | Cast):
+        expr = expr.operand
+    return constant(expr) == 0
+
+
+def _without_factor(expr: Expr, symbol: Symbol) -> tuple[Expr, Expr | None]:
+    """``x + g`` and a, of ``x * a + g``."""
+    match expr:
+        case Binary(operator="*", left=left, right=right):
+            for operand, other in ((left, right), (right, left)):
+                if isinstance(operand, Name) and operand.symbol is symbol and operand.type == expr.type:
+                    return operand, other
+        case Binary(operator="+" | "-", left=left, right=right):
+            sides = {"left": left, "right": right} if expr.operator == "+" else {"left": left}
+            for side, operand in sides.items():
+                summed, factor = _without_factor(operand, symbol)
+                if factor is not None:
+                    return replace(expr, **{side: summed}), factor
+        case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
+            inner, factor = _without_factor(operand, symbol)
+            return replace(expr, operand=inner), factor
+    return expr, None
+
+
+def _live(body: Sequence[Item], last: Iterable[Symbol]) -> list[Item]:
+    """The statements that these variables need."""
+    needed = {*last}
+    kept: list[Item] = []
+    for item in reversed(body):
+        if not isinstance(item, Define) or item.symbol in needed:
+            kept.insert(0, item)
+            inner = (expr for nested in every([item]) for expr in expressions_of(nested))
+            needed |= {symbol for expr in inner for symbol in names(expr)}
+    return kept

@@ -1,0 +1,178 @@
+# ruff: noqa: E501
+"""Sums that a loop rescales (gradient/derive/rescaled.py): each gradient against differences or torch, in double.
+
+``a`` is what an iteration reads of ``x``, ``v`` the same of ``w``. A loop whose sums are known to be rescaled needs no
+scratch; one that looks like it and is another keeps its states, and is right as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from examples import attention
+from tests.gradient.test_mutants import loaded
+from tests.mutation.mutant import Mutant
+from tests.mutation.of_gradient import RESCALED as MUTANTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+ROWS, TURNS = 3, 4
+HEAD = """\
+__global__ void f(T *y, T *x, T *w, int n) {
+  int r = get_program_id(0);
+  int o[4] = 0 ... 4;
+"""
+ONE = "for (int k = 0; k < n; k += 1) { T a = *(x + (r * n + k) * 4); T v = *(w + (r * n + k) * 4); "
+FOUR = "for (int k = 0; k < n; k += 1) { T a[4] = *(x + (r * n + k) * 4 + o); T v[4] = *(w + (r * n + k) * 4 + o); "
+ROW = "; m = q; } *(y + r) = "
+
+RESCALED = {
+    "logsumexp": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "m from minus infinity": f"T m = -INFINITY; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "from the first element": f"T m = *(w + r); T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "a sink": f"T m = *(w + r); T s = *(w + r + 1); T c = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); c = c * exp(m - q) + v * exp(a - q){ROW} c / s;",
+    "blocks": f"T m = -9; T s = 0; {FOUR} T q = max(m, a[max]); s = s * exp(m - q) + exp(a - q)[+]{ROW} log(s) + m;",
+    "a mean": f"T m = -9; T s = 0; T c = 0; {ONE} T q = max(m, a); T e = exp(m - q); T p = exp(a - q); s = s * e + p; c = c * e + p * v{ROW} c / s;",
+    "the factor first": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = exp(m - q) * s + exp(a - q){ROW} log(s) + m;",
+    "the addend first": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = exp(a - q) + s * exp(m - q){ROW} log(s) + m;",
+    "two statements": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s *= exp(m - q); s += exp(a - q){ROW} log(s) + m;",
+    "several addends": f"T m = -9; T s = 0; {ONE} T q = max(m, max(a, v)); s = s * exp(m - q) + exp(a - q) + exp(v - q) * 2{ROW} log(s) + m;",
+    "a difference": f"T m = -9; T s = 3; {ONE} T q = max(m, a); s = s * exp(m - q) - exp(a - q) * v{ROW} s * exp(m);",
+    "in place": f"T m = -9; T s = 0; {ONE} T old = m; m = max(m, a); s = s * exp(old - m) + exp(a - m); }} *(y + r) = log(s) + m;",
+    "any update": f"T m = 1; T s = 0; {ONE} T q = m + a * 0.25; s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "half way": f"T m = 1; T s = 2; {ONE} T q = (m + a) / 2; s = s * exp(m - q) + exp(a - q) * v{ROW} s * exp(m);",
+    "least": f"T m = 9; T s = 0; {ONE} T q = min(m, a); s = s * exp(q - m) + exp(q - a){ROW} log(s) - m;",
+    "base 2": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp2(m - q) + exp2(a - q){ROW} log2(s) + m;",
+    "scaled": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp((m - q) * 3) + exp(3 * a - q * 3){ROW} log(s) / 3 + m;",
+    "scaled apart": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m * 2 - q * 2) + exp(2 * (a - q)){ROW} log(s) + m * 2;",
+    "masked": f"T m = -9; T s = 0; {FOUR} a = k * 4 + o < n * 3 ? a : -INFINITY; T q = max(m, a[max]); s = s * exp(m - q) + exp(a - q)[+]{ROW} log(s) + m;",
+    "a product of inputs": f"T m = -9; T s = 0; T c = 0; {ONE} T f = a * v; T q = max(m, f); s = s * exp(m - q) + exp(f - q); c = c * exp(m - q) + exp(f - q) * a{ROW} c / s;",
+    "a bias": f"T m = -9; T s = 0; {FOUR} T f[4] = a + v; T q = max(m, f[max]); s = s * exp(m - q) + exp(f - q)[+]{ROW} log(s) + m;",
+    "a block of sums": f"T m = -9; T s = 0; T c[4] = 0; {FOUR} T q = max(m, a[max]); T e = exp(m - q); T p[4] = exp(a - q); s = s * e + p[+]; c = c * e + p * v; m = q; }} *(y + r * 4 + o) = c / s;",
+    "a row of exponents": f"T m[4] = -9; T s[4] = 0; {FOUR} T q[4] = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; }} *(y + r * 4 + o) = log(s) + m;",
+    "rows and columns": f"T m[4] = -9; T s[4] = 0; T c[4, 4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); T p[4] = exp(a - q); s = s * e + p; c = c * e[:, newaxis] + p[:, newaxis] * v[newaxis, :]; m = q; }} T d[4, 4] = c / s[:, newaxis]; *(y + r * 4 + o) = d[:, +];",
+    "scores of a loop": "T m = -9; T s = 0; for (int k = 0; k < n; k += 1) { T a = 0; for (int j = 0; j < 4; j += 1) a += *(x + (r * n + k) * 4 + j) * *(w + j); T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; } *(y + r) = log(s) + m;",
+    "a branch": f"T m = -9; T s = 0; {ONE} T f = a; if (k % 2 == 0) f = a * v; T q = max(m, f); s = s * exp(m - q) + exp(f - q){ROW} log(s) + m;",
+    "pointers move": "T m = -9; T s = 0; T *p = x + r * n * 4; for (int k = 0; k < n; k += 1) { T a = *p; T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; p += 4; } *(y + r) = log(s) + m;",
+    "an element of the row": f"T t = *(x + r * n * 4 + 4); T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m - t;",
+    "a plain sum beside": f"T m = -9; T s = 0; T c = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); c += a * v{ROW} log(s) + m + c * c;",
+    "an update by the sum": f"T m = -3; T s = 1; {ONE} T q = max(m, a + s * 0.1); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "another loop after": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; }} T e = 0; for (int k = 0; k < n; k += 1) {{ T a = *(x + (r * n + k) * 4); e += a * exp(a - m) / s; }} *(y + r) = e;",
+}
+OTHERS = {
+    "no exponent of its own": f"T m = -9; T s = 0; {ONE} s = s * exp(m - max(m, a)) + exp(a - max(m, a)); m = max(m, a); }} *(y + r) = log(s) + m;",
+    "the exponent counts": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} s + m;",
+    "no exponent comes back": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s);",
+    "two factors": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp((a - q) * 2){ROW} log(s) + m * 2;",
+    "a factor of another base": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp2(m - q) + exp(a - q){ROW} log(s) + m;",
+    "an addend without": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + v * v{ROW} log(s);",
+    "by the old exponent": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - m){ROW} log(s) + m;",
+    "the old exponent counts": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q) * m * m{ROW} log(s) + m;",
+    "the new exponent counts": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q) * q * q{ROW} log(s) + m;",
+    "not one at rest": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q + 0.1) + exp(a - q){ROW} log(s) + m;",
+    "twice the old exponent": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m * 2 - q) + exp(a - q){ROW} log(s) + m;",
+    "a sum that is read": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + s * exp(a){ROW} log(s) + m;",
+    "read by another sum": f"T m = -3; T s = 1; T c = 0; {ONE} T q = max(m, a); T p = s * exp(q); s = s * exp(m - q) + exp(a - q); c += p * v{ROW} log(s) + m + c;",
+    "stored in each iteration": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; *(y + r * 4 + k) = log(s) + m; }}",
+    "added before": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = (s + exp(a - m)) * exp(m - q){ROW} log(s) + m;",
+    "the square": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "another exponent": f"T m = -3; T s = 1; T b = -3; {ONE} T q = max(m, a); T u = max(b, v); s = s * exp(b - u) + exp(a - u); b = u{ROW} log(s) + m;",
+    "twice": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "rows mixed": f"T m[4] = -9; T s[4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); s = s * e + exp(a - q)[+]; m = q; }} *(y + r * 4 + o) = log(s) + m;",
+    "rows summed": "int i[16] = 0 ... 16; T m[16] = -9; T c[16, 16] = 0; for (int k = 0; k < n; k += 1) { T u[16] = *(x + r * 16 + i); T a[16, 16] = u[newaxis, :] * (i[:, newaxis] * 0.1 + k); T q[16] = max(m, a[:, max]); T e[16] = exp(m - q); T p[16, 16] = exp(a - q[:, newaxis]); c = c * e[:, newaxis] + a @ p; m = q; } T d[16, 16] = c * exp(m)[:, newaxis]; *(y + r * 16 + i) = d[:, +];",
+    "one row of each": f"T m[4] = -9; T c[4, 4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); T p[4] = exp(a - q); c = c * e[:, newaxis] + v[:, newaxis] * p[newaxis, :]; m = q; }} T d[4, 4] = c * exp(m)[:, newaxis]; *(y + r * 4 + o) = d[:, +];",
+}  # fmt: skip
+
+
+def tensors(seed: int) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (ROWS, TURNS, 4)
+    return {name: torch.randn(shape, generator=generator, dtype=torch.double) * 0.7 + 0.5 for name in "xw"}
+
+
+def compare(body: str, derive: Callable[..., Any] = pytriton.gradient) -> str:
+    """Compare with central differences; the source of the gradient."""
+    kernel = pytriton.kernel(f"{HEAD}  {body}\n}}", defines={"T": torch.double})
+    derived = derive(kernel)
+    given, size = tensors(len(body)), int(re.search(r"y \+ r(?: \* (\d+))?", body)[1] or 1)
+    flow = torch.linspace(0.5, 2, ROWS * size, dtype=torch.double)
+
+    def launched(moved: dict[str, torch.Tensor]) -> torch.Tensor:
+        y = torch.zeros(ROWS * size, dtype=torch.double)
+        kernel(y, moved["x"], moved["w"], TURNS, grid=(ROWS,))
+        return y
+
+    y = launched(given)
+    made = derived(y, given["x"], given["w"], TURNS, grid=(ROWS,), d_outputs={"y": flow})
+    assert torch.isfinite(y).all()
+    for name in "xw":
+        gradient = made.get(name, torch.zeros_like(given[name])).flatten()
+        for at in range(given[name].numel()):
+            step = torch.zeros(given[name].numel(), dtype=torch.double)
+            step[at] = 1e-5
+            ends = [
+                launched(given | {name: given[name] + sign * step.reshape_as(given[name])})
+                for sign in (1, -1)
+            ]
+            wanted = ((ends[0] - ends[1]) * flow).sum() / 2e-5
+            assert abs(gradient[at] - wanted) <= 1e-6 * (1 + abs(wanted)), (name, at)
+    return str(derived.source())
+
+
+@pytest.mark.parametrize("body", RESCALED.values(), ids=RESCALED)
+def test_no_scratch(body: str) -> None:
+    source = compare(body)
+    assert "state_" not in source
+    assert "iterations" not in source
+
+
+@pytest.mark.parametrize("body", OTHERS.values(), ids=OTHERS)
+def test_others_keep_their_states(body: str) -> None:
+    assert "state_" in compare(body)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "name"), [pytest.param(Mutant(*row[:4]), row[4], id=row[0]) for row in MUTANTS]
+)
+def test_mutant(mutant: Mutant, name: str) -> None:
+    """Without a condition, the gradient of a program is wrong, or refused."""
+    with loaded(mutant) as derive, pytest.raises((AssertionError, KeyError, pytriton.UnsupportedError)):
+        compare((RESCALED | OTHERS)[name], derive)
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "causal"),
+    [(16, 16, False), (40, 24, False), (24, 56, False), (1, 17, False), (16, 16, True), (40, 40, True)],
+)
+def test_attention(queries: int, keys: int, causal: bool) -> None:
+    """The example, whole, in double against torch."""
+    generator = torch.Generator().manual_seed(queries)
+    q, k, v, flow = (
+        torch.randn(2, size, 16, generator=generator, dtype=torch.double)
+        for size in (queries, keys, keys, queries)
+    )
+    defines = {"TYPE": torch.double, "TM": 16, "TN": 16, "D": 16, **({"CAUSAL": 1} if causal else {})}
+    source = attention.SOURCE.replace("float", "TYPE")
+    derived = pytriton.gradient(pytriton.kernel(source, defines=defines))
+    o = torch.empty_like(q)
+    strides = (s for tensor in (q, k, v) for s in tensor.stride()[:2])
+    arguments = q, k, v, o, queries, keys, 0.25, *strides
+    grid = (pytriton.cdiv(queries, 16), 2)
+    pytriton.kernel(source, defines=defines)(*arguments, grid=grid)
+    made = derived(*arguments, grid=grid, d_outputs={"O": flow})
+    inputs = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
+    scores = inputs[0] @ inputs[1].mT * 0.25
+    if causal:
+        scores = scores.masked_fill(torch.ones(queries, keys).triu(1).bool(), -torch.inf)
+    wanted = scores.softmax(-1) @ inputs[2]
+    torch.testing.assert_close(o, wanted.detach())
+    wanted.backward(flow)
+    for name, tensor in zip("QKV", inputs, strict=True):
+        torch.testing.assert_close(made[name], tensor.grad)
+    assert "state_" not in derived.source()
