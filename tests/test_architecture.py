@@ -79,6 +79,7 @@ LIBRARIES = {
         "port/prove.py",
     ),
     "lsprotocol": ("lsp/server.py",),
+    "pygments": ("lsp/highlight.py",),
     "pygls": ("lsp/server.py",),
     "numpy": ("runtime/", "operators/", "port/equivalence.py"),
 }

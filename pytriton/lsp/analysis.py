@@ -37,7 +37,7 @@ from pytriton.lang.tokens import Kind, Token, scan
 from pytriton.lang.tree.typed import Broadcast, Cast, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.tree.types import ERROR, TYPE_NAMES
 from pytriton.lang.tree.walk import expressions, statements, walk
-from pytriton.lsp.builtin_pages import BUILTINS, KEYWORDS
+from pytriton.lsp.builtin_pages import BUILTINS, KEYWORDS, TYPES
 from pytriton.lsp.embedded import Embedded, parts
 from pytriton.settings import Settings
 from pytriton.source import Source, Span
@@ -247,7 +247,7 @@ class Kernels:
 
     def completions(self, offset: int) -> dict[str, str]:
         """Names for a place with a line about each: built-ins, type words, defines, macros, names in scope."""
-        names = BUILTINS | dict.fromkeys((*TYPE_NAMES, *KEYWORDS), "keyword")
+        names = dict.fromkeys((*TYPE_NAMES, *TYPES, *KEYWORDS), "keyword") | BUILTINS
         names |= dict.fromkeys(self.guessed, "open define")
         names |= {name: f"define, {value}" for name, value in self.given.items()}
         scopes: list[list[str]] = [[]]

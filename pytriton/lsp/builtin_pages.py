@@ -46,5 +46,6 @@ _LINE: Final = re.compile(r"^(.+) \| (.+) \| (.+)$", re.MULTILINE)
 BUILTINS: Final = {
     name: f"{form}: {meaning}" for names, form, meaning in _LINE.findall(_PAGES) for name in names.split()
 }
-KEYWORDS: Final = """if else for while do return break continue const static __global__ __readonly __writeonly
-__noalias __aligned __multipleof __retune""".split()
+TYPES: Final = """__global__ __noalias __readonly __writeonly __aligned __multipleof __retune __constant__ newaxis
+half bfloat16""".split()
+KEYWORDS: Final = "if else for while do return break continue const static".split()
