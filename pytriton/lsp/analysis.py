@@ -253,7 +253,7 @@ class Kernels:
         scopes: list[list[str]] = [[]]
         for line in lines_of([token for token in self.tokens if token.span.end < offset]):
             if isinstance(line, Directive):
-                if line.word == "define":
+                if line.word == "define" and len(line.tokens) > 2:
                     names[line.tokens[2].text] = join(line.tokens)
             elif line.text == "{":
                 scopes.append([])

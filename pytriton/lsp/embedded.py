@@ -61,7 +61,7 @@ def strings(text: str) -> Iterator[tuple[str, list[int]]]:
 
 def _decoded(match: str) -> str:
     """The characters of an escape, or the character itself."""
-    return match.encode().decode("unicode_escape") if match[1:] and match[0] == "\\" else match[-1]
+    return match.encode().decode("unicode_escape", "replace") if match[1:] and match[0] == "\\" else match[-1]
 
 
 def parts(text: str) -> Iterator[Embedded]:

@@ -179,6 +179,18 @@ def test_every_builtin_is_documented(name: str) -> None:
     assert name in BUILTINS
 
 
+@pytest.mark.parametrize("end", range(0, len(SOURCE), 5))
+def test_a_source_that_is_being_typed(end: int) -> None:
+    """Nothing is raised, whatever is missing; the rest of the file follows in every other case."""
+    text = SOURCE[:end] + SOURCE[end + 3 :] * (end % 2)
+    document = Document(text, "k.c")
+    assert all(0 <= problem.start <= problem.end <= len(text) for problem in document.problems())
+    document.formatted()
+    for at in range(0, len(text), 40):
+        part = document.parts[0]
+        part.hover(at), part.definition(at), part.uses(at, "other"), part.completions(at)
+
+
 PYTHON = '''\
 import pytriton
 
