@@ -38,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.command == "run":
         return run(options)
+    if options.command == "lsp":
+        return _serve()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # that of Python files, also in pipes on Windows
     try:
@@ -110,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     add_arguments(commands.add_parser("run", help="run a program whose packages import the old triton"))
     add_port(commands)
     add_explain(commands)
+    commands.add_parser("lsp", help="a language server for editors, on stdin and stdout")
     commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
     add_completion(commands)
     with_examples(commands)
@@ -193,6 +196,16 @@ def _translate(options: argparse.Namespace) -> int:
 def _settings(options: argparse.Namespace) -> Settings:
     """What the options ask for."""
     return Settings(options.kernel, tuple(options.include_dirs), options.strict_literals)
+
+
+def _serve() -> int:
+    try:
+        from pytriton.lsp.server import SERVER
+    except ModuleNotFoundError as error:
+        print(f"pytriton lsp: error: no {error.name}; pip install 'pytriton-c[lsp]'", file=sys.stderr)
+        return 2
+    SERVER.start_io()
+    return 0
 
 
 def _format(options: argparse.Namespace) -> int:

@@ -49,6 +49,7 @@ STAGES = (
         "legacy",
         "notebook",
         "port",
+        "lsp",
         "testing",
     ),
 )
@@ -77,6 +78,9 @@ LIBRARIES = {
         "port/equivalence.py",
         "port/prove.py",
     ),
+    "lsprotocol": ("lsp/server.py",),
+    "pygments": ("lsp/highlight.py",),
+    "pygls": ("lsp/server.py",),
     "numpy": ("runtime/", "operators/", "port/equivalence.py"),
 }
 

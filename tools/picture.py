@@ -17,8 +17,8 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 import pytriton
+from pytriton.lsp.highlight import TritonCLexer
 from tools.classic import classic_dot
-from tools.pages.theme import TritonCLexer
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "picture.svg"

@@ -13,11 +13,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
-from pytriton.lang.tokens import Comment, Kind, Token, tokenize
+from pytriton.lang.tokens import Comment, Kind, Token, scan, tokenize
 from pytriton.source import Source
 
 STEP: Final = 2  # blanks for an open brace
@@ -83,8 +84,7 @@ class _Spacing:
         marker = inside == "[" and previous in ("[", ",") and text in (":", "+", "-") and after in (",", "]")
         if text in _PREFIXES and (not operand or _is_star(tokens, at, inside)) and not marker:
             self.bound = True
-            clash = bound and text == previous and text in ("-", "+", "&")
-            return clash or not bound
+            return not bound
         if text in _STEPS:
             operand = operand or (previous == ")" and self.closed == "")
             self.bound = not operand
@@ -97,6 +97,12 @@ class _Spacing:
         if text == "(":
             return previous in _WORDS or not operand
         return text not in ("[", ".", "->") and previous not in (".", "->")
+
+
+@lru_cache(4096)
+def _merge(before: str, after: str) -> bool:
+    """Whether two tokens are read as others without a blank between them: ``- -``, ``0 .``, ``* =``."""
+    return [token.text for token in scan(Source(before + after), Report())[0]][:-1] != [before, after]
 
 
 def _is_star(tokens: Sequence[Token], at: int, inside: str) -> bool:
@@ -283,7 +289,11 @@ class _Layout:
         if token.newline or self.line is None:
             begins = True
             self.begin_line(token.span.start, self.indent(token.span.start, text))
-        elif blank or (self.line.endswith("*/") and text not in (",", ";", ")", "]")):
+        elif (
+            blank
+            or _merge(self.code[place - 1].text, text)
+            or (self.line.endswith("*/") and text not in (",", ";", ")", "]"))
+        ):
             self.line += " "
         if not state.started:
             state.column = self.column(token.span.start) if begins else _MIDDLE

@@ -55,6 +55,7 @@ _BELOW: Final = {
         "0 done, 1 manual work is needed or something is out of date, 2 wrong usage",
     ),
     "explain": (("pytriton explain TC302", "pytriton explain --list"), "0 done, 2 no such code"),
+    "lsp": (("pytriton lsp",), "0 the editor has ended it, 2 wrong usage, or no pygls"),
     "info": (("pytriton info",), "0"),
     "completion": (
         (

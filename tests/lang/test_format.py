@@ -126,6 +126,7 @@ def test_examples(path: Path) -> None:
         "}}} else #\n)](",
         "#if 1\n}\n#else\n{\n#endif\n#endif\n\\\n",
         "int a \\\n = 1;\n\n\n\n\nint b;",
+        "0 . . 5; * =; / *",
         "a = b ? : c; d = *? (m) p; e = x [ :, ^1 ][+]; x = a<b>c;",
     ],
 )

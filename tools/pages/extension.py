@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytriton.lsp.highlight import TritonCLexer
 from tools.pages import links
 from tools.pages.directives import Becomes, Cases, Drawing, Measured, Output
 from tools.pages.parser import NotebookParser
-from tools.pages.theme import Python, TritonCLexer
+from tools.pages.theme import Python
 
 __all__ = ["setup"]
 

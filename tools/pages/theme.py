@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pygments.lexers.c_cpp import CLexer
 from pygments.lexers.python import PythonLexer
 from pygments.style import Style
 from pygments.token import (
@@ -20,7 +19,9 @@ from pygments.token import (
     Token,
 )
 
-__all__ = ["OPTIONS", "Dark", "Light", "Python", "TritonCLexer"]
+from pytriton.lsp.highlight import TritonCLexer
+
+__all__ = ["OPTIONS", "Dark", "Light", "Python"]
 
 _SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _MONO = "ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -57,24 +58,6 @@ OPTIONS = {
         "color-api-pre-name": "#8f9ba6",
     },
 }
-
-
-class TritonCLexer(CLexer):
-    """C, with the words of Triton-C among its keywords."""
-
-    name = "Triton-C"
-    aliases = ["triton-c"]  # noqa: RUF012 - pygments asks for a list
-    WORDS = frozenset(
-        "__global__ __noalias __readonly __writeonly __aligned __multipleof __retune __constant__ newaxis half "
-        "bfloat16".split()
-    )
-
-    def get_tokens_unprocessed(self, text, stack=("root",)):  # type: ignore[no-untyped-def]
-        for index, token, value in super().get_tokens_unprocessed(text, stack):
-            if token is Error or value in ("@", "..."):
-                yield index, Operator, value
-            else:
-                yield index, (Keyword.Type if value in self.WORDS else token), value
 
 
 class Python(PythonLexer):
