@@ -20,7 +20,7 @@ import numpy
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Violation, starts_on_cpu
-from pytriton.runtime.checks.shadow import Conflict, StoreLog
+from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
 from pytriton.runtime.launch.extents import Extent, Memory
 
 MAX_CONFLICTS: Final = 1024
@@ -153,14 +153,11 @@ class NativeChecks:
         """Note the elements of a site whose values differ by more than rounding."""
         type_, site = self._elements[number], self.sites[number]
         old, new = (values_of(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
-        unlike = new != old
-        if new.dtype.kind == "f":
-            extent = self._stored_to(site)
-            assert extent is not None and extent.tensor is not None
-            shown = extent.tensor.detach()
-            largest = float(shown[shown.isfinite()].abs().max()) if shown.isfinite().any() else 0.0
-            near = 0.03 if site.width == 2 else 1e-4
-            unlike &= ~numpy.isclose(new, old, near, near * largest, equal_nan=True)
+        extent = self._stored_to(site)
+        assert extent is not None and extent.tensor is not None
+        finite = extent.tensor.detach()[extent.tensor.isfinite()]
+        largest = float(finite.abs().max()) if finite.numel() else 0.0
+        unlike = differ(old, new, site.width, largest)
         at = numpy.flatnonzero(unlike)
         if at.size:
             _, program, other, address, _, _ = map(int, rows[at[0]])
