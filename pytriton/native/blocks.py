@@ -21,14 +21,12 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import children, has_memory, kinds, names, walk, with_children
+from pytriton.lang.tree.walk import children, has_memory, names, walk, with_children
 from pytriton.native import scalars
 from pytriton.native.elements import Elements, count, flat, squeezed
 from pytriton.native.inline import PROGRAM
 from pytriton.native.transfers import Transfers
 from pytriton.native.writer import Writer
-
-_DIVISIONS = ("/", "%")
 
 
 class Blocks:
@@ -172,7 +170,7 @@ class Blocks:
         shape, element = shape_of(operand.type), element_of(symbol.type)
         others = [axis for axis in range(len(shape)) if axis != expr.axis]
         self.declare(symbol)
-        step = {"+": "", "max": "larger", "min": "smaller"}[expr.operator]
+        step = {"+": "sum", "max": "larger", "min": "smaller"}[expr.operator]
         first = typed.Cast(operand.span, with_element(element, shape), operand)
         if is_costly(operand) and expr.operator != "+":
             operand = self.keep(operand)
@@ -186,10 +184,7 @@ class Blocks:
         with self.writer.loops(shape, [expr.axis, *others]) as indices:
             place = self.elements.place(symbol, [indices[axis] for axis in others])
             value = self.elements.element(replace(first, operand=operand), indices)
-            if expr.operator == "+":
-                self.writer.line(f"{place} += {value.text};")
-            else:
-                self.writer.line(f"{place} = {step}_{scalars.tag(element)}({place}, {value.text});")
+            self.writer.line(f"{place} = {step}_{scalars.tag(element)}({place}, {value.text});")
 
     def _accumulated(self, symbol: Symbol, value: Expr) -> bool:
         """``c = c + a @ b`` added in place, where c has the type of the product."""
@@ -254,14 +249,12 @@ def _batch_first(operand: Expr) -> typed.Permute:
 
 def is_costly(expr: Expr) -> bool:
     """Whether computing it twice is worse than keeping it, or is wrong."""
-    if not kinds(expr).isdisjoint((typed.Load, typed.Atomic)):
-        return True
-    for node in walk(expr):
-        if isinstance(node, typed.Call) and node.function not in PROGRAM:
-            return True
-        if isinstance(node, typed.Binary) and node.operator in _DIVISIONS:
-            return True
-    return False
+    return any(
+        isinstance(node, typed.Load | typed.Atomic)
+        or (isinstance(node, typed.Call) and node.function not in PROGRAM)
+        or (isinstance(node, typed.Binary) and node.operator in ("/", "%"))
+        for node in walk(expr)
+    )
 
 
 def _in_place(value: Expr, symbol: Symbol) -> bool:

@@ -229,14 +229,27 @@ def _reshape(elements: Elements, expr: typed.Reshape, indices: Indices) -> Text:
 
 
 def _load(elements: Elements, expr: typed.Load, indices: Indices) -> Text:
+    return loaded(elements, expr, elements.text(expr.pointer, indices), indices)
+
+
+def loaded(
+    elements: Elements,
+    expr: typed.Load,
+    address: str,
+    indices: Indices,
+    *,
+    masked: bool = True,
+    checked: bool = True,
+) -> Text:
+    """What a load reads at an address. Whether its mask decides; whether the address may be outside."""
     element = element_of(expr.type)
-    word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
-    address = elements.reached(expr.site, expr.pointer, elements.text(expr.pointer, indices), indices)
+    if checked:
+        address = elements.reached(expr.site, expr.pointer, address, indices)
     address = elements.noted(element, address, flat(shape_of(expr.pointer.type), indices))
-    value = Text(f"load_{word}({address})")
+    value = Text(f"load_{scalars.stored_tag(element)}({address})")
     if isinstance(element, PointerType):
         value = scalars.cast(value, LONG, element)
-    if expr.mask is None:
+    if not masked or expr.mask is None:
         return value
     other = _zero(element) if expr.other is None else elements.operand(expr.other, indices)
     return scalars.select(elements.operand(expr.mask, indices), value, other)

@@ -55,6 +55,11 @@ def tag(type_: ElementType) -> str:
     )
 
 
+def stored_tag(type_: ElementType) -> str:
+    """The same in memory, where pointers are numbers."""
+    return "int64" if isinstance(type_, PointerType) else tag(type_)
+
+
 def c_type(type_: ElementType) -> str:
     """The type in C."""
     if isinstance(type_, PointerType):

@@ -17,8 +17,8 @@ from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, element_of, shape_of
 from pytriton.lang.tree.walk import children
 from pytriton.native import scalars
-from pytriton.native.elements import Elements, broadcast, flat
-from pytriton.native.scalars import ADD, ATOM, COMPARE, Text
+from pytriton.native.elements import Elements, broadcast, flat, loaded
+from pytriton.native.scalars import ADD, ATOM, COMPARE
 from pytriton.native.writer import Writer
 
 Indices = Sequence[str]
@@ -122,23 +122,9 @@ class Transfers:
 
     def load(self, symbol: Symbol, expr: typed.Load) -> None:
         """Fill an array that is declared."""
-        element = element_of(expr.type)
-        word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
 
         def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
-            if checked:
-                address = self.elements.reached(expr.site, expr.pointer, address, indices)
-            address = self.elements.noted(element, address, flat(shape_of(expr.pointer.type), indices))
-            value = Text(f"load_{word}({address})")
-            if isinstance(element, PointerType):
-                value = scalars.cast(value, LONG, element)
-            if masked and expr.mask is not None:
-                other = (
-                    scalars.number(0, INT if scalars.is_narrow(element) else element)
-                    if expr.other is None
-                    else (self.elements.operand(expr.other, indices))
-                )
-                value = scalars.select(self.elements.operand(expr.mask, indices), value, other)
+            value = loaded(self.elements, expr, address, indices, masked=masked, checked=checked)
             return f"{self.elements.place(symbol, indices)} = {value.text};"
 
         self._rows(Access(expr.pointer, expr.mask, expr.site, "from", False, step))
@@ -147,22 +133,20 @@ class Transfers:
         """Store a block."""
         pointed = element_of(pointer.type)
         assert isinstance(pointed, PointerType)
-        element = pointed.element
-        word = "int64" if isinstance(element, PointerType) else scalars.tag(element)
+        element, elements = pointed.element, self.elements
+        word = scalars.stored_tag(element)
 
         def step(address: str, indices: Indices, masked: bool, checked: bool) -> str:
-            stored = self.elements.operand(value, indices)
-            shown = (
-                f"(int64_t)(intptr_t){stored.at(ATOM)}" if isinstance(element, PointerType) else stored.text
-            )
-            text = f"store_{word}({address}, {shown});"
-            if checked and site is not None:
-                place = flat(shape_of(pointer.type), indices)
-                number = self.elements.site(site, pointer)
-                text = f"put_{word}(checks, {number}, {address}, {shown}, {place});"
-            if masked and mask is not None:
-                text = f"if ({self.elements.operand(mask, indices).text}) {text}"
-            return text
+            stored = elements.operand(value, indices)
+            if isinstance(element, PointerType):
+                stored = scalars.cast(stored, element, LONG)
+            text = f"store_{word}({address}, {stored.text});"
+            if site is not None and checked:
+                place, number = flat(shape_of(pointer.type), indices), elements.site(site, pointer)
+                text = f"put_{word}(checks, {number}, {address}, {stored.text}, {place});"
+            if not masked or mask is None:
+                return text
+            return f"if ({elements.operand(mask, indices).text}) {text}"
 
         self._rows(Access(pointer, mask, site, "to", True, step))
 

@@ -70,21 +70,18 @@ def _waits(loop: typed.Statement) -> bool:
 
 def _computed(decides: list[Expr], inner: list[typed.Statement]) -> list[Expr]:
     """The expressions, and all of the loop that their variables are set to."""
-    values: dict[Symbol, list[Expr]] = {}
-    conditions: dict[Symbol, list[Expr]] = {}
+    sources: dict[Symbol, list[Expr]] = {}
     for statement in inner:
         if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
-            values.setdefault(statement.symbol, []).append(statement.value)
+            sources.setdefault(statement.symbol, []).append(statement.value)
         if isinstance(statement, typed.If):
             for part in bodies(statement):
-                for one in statements(part):
-                    if isinstance(one, typed.Declare | typed.Assign):
-                        conditions.setdefault(one.symbol, []).append(statement.condition)
-    result, pending, seen = list(decides), list(decides), set[Symbol]()
-    while pending:
-        for symbol in names(pending.pop()) - seen:
+                for change in statements(part):
+                    if isinstance(change, typed.Declare | typed.Assign):
+                        sources.setdefault(change.symbol, []).append(statement.condition)
+    result, seen = list(decides), set[Symbol]()
+    for expr in result:  # which grows
+        for symbol in names(expr) - seen:
             seen.add(symbol)
-            more = values.get(symbol, []) + conditions.get(symbol, [])
-            result += more
-            pending += more
+            result += sources.get(symbol, [])
     return result

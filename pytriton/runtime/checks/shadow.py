@@ -231,12 +231,8 @@ class StoreLog:
 
         Rounding does not count: tiles that overlap may compute one element in two ways.
         """
-        unlike = new != old
-        if new.dtype.kind == "f":
-            near = 0.03 if width == 2 else 1e-4
-            size = numpy.abs(new[numpy.isfinite(new)]).max(initial=0)
-            unlike &= ~numpy.isclose(new, old, near, near * size, equal_nan=True)
-        unlike = numpy.flatnonzero((owners != 0) & unlike)
+        size = numpy.abs(new[numpy.isfinite(new)]).max(initial=0)
+        unlike = numpy.flatnonzero((owners != 0) & differ(old, new, width, size))
         if not unlike.size:
             return
         if number not in self.conflicts:
@@ -245,6 +241,15 @@ class StoreLog:
             values = str(old[at]), str(new[at])
             self.conflicts[number] = Conflict((other, program), values, int(addresses[at]))
         self.conflicts[number].count += unlike.size
+
+
+def differ(old: Any, new: Any, width: int, largest: float) -> Any:
+    """Which values of so many bytes differ by more than rounding of the largest, as truth values."""
+    unlike = new != old
+    if new.dtype.kind == "f":
+        near = 0.03 if width == 2 else 1e-4
+        unlike &= ~numpy.isclose(new, old, near, near * largest, equal_nan=True)
+    return unlike
 
 
 def tell_of_written(

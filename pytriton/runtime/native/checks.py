@@ -19,9 +19,9 @@ import numpy
 
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
-from pytriton.runtime.checks.memory import Pages, Violation
-from pytriton.runtime.checks.shadow import Conflict, StoreLog
-from pytriton.runtime.launch.extents import Extent, Memory, Range
+from pytriton.runtime.checks.memory import Violation, starts_on_cpu
+from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
+from pytriton.runtime.launch.extents import Extent, Memory
 
 MAX_CONFLICTS: Final = 1024
 MAX_OWNERS: Final = (
@@ -52,8 +52,7 @@ class NativeChecks:
         self._elements, self._grid = elements, grid
         self._threads: list[tuple[Any, Any]] = []
         self._owners: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self._pages: dict[bool, list[Range]] = {}
-        self._ranges = [self._ranges_of(site) for site in sites]
+        self._ranges = [numpy.array(own, numpy.uint64).reshape(-1, 2) for own in starts_on_cpu(sites, memory)]
         self._first = self._filled()
 
     def thread(self) -> int:
@@ -84,17 +83,6 @@ class NativeChecks:
 
     def _row(self, words: Any, number: int) -> Any:
         return words[_HEAD + number * _WORDS :][:_WORDS]
-
-    def _ranges_of(self, site: Site) -> Any:
-        """Where its elements may start: an address, and how many bytes after it."""
-        ranges = list(self.memory.ranges(site))
-        if self.memory.is_open(site):
-            writes = site.kind != "load"
-            if writes not in self._pages:
-                self._pages[writes] = Pages(writable=writes).ranges
-            ranges += self._pages[writes]
-        starts = [(low, end - low - site.width + 1) for low, end in ranges if end - low >= site.width]
-        return numpy.array(starts, numpy.uint64).reshape(-1, 2)
 
     def _stored_to(self, site: Site) -> Extent | None:
         """The tensor that a store is to, where it is certain."""
@@ -165,14 +153,11 @@ class NativeChecks:
         """Note the elements of a site whose values differ by more than rounding."""
         type_, site = self._elements[number], self.sites[number]
         old, new = (values_of(column, type_, site.width) for column in (rows[:, 4], rows[:, 5]))
-        unlike = new != old
-        if new.dtype.kind == "f":
-            extent = self._stored_to(site)
-            assert extent is not None and extent.tensor is not None
-            shown = extent.tensor.detach()
-            largest = float(shown[shown.isfinite()].abs().max()) if shown.isfinite().any() else 0.0
-            near = 0.03 if site.width == 2 else 1e-4
-            unlike &= ~numpy.isclose(new, old, near, near * largest, equal_nan=True)
+        extent = self._stored_to(site)
+        assert extent is not None and extent.tensor is not None
+        finite = extent.tensor.detach()[extent.tensor.isfinite()]
+        largest = float(finite.abs().max()) if finite.numel() else 0.0
+        unlike = differ(old, new, site.width, largest)
         at = numpy.flatnonzero(unlike)
         if at.size:
             _, program, other, address, _, _ = map(int, rows[at[0]])

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy
 import torch
 
-from pytriton.lang.tree.types import BFLOAT16, BOOL, HALF, PointerType, ScalarType
+from pytriton.lang.tree.types import BFLOAT16, PointerType, ScalarType
 from pytriton.native.c_module import NativeModule
 from pytriton.runtime.interpret.patches import bits_of
 from pytriton.runtime.locks import Lock
@@ -48,9 +48,7 @@ class Native:
         self._seconds = 0.0  # of all launches, in quickly compiled code
         self._lock = Lock()
         fields = [(f"v{place}", _field(type_)) for place, type_ in enumerate(module.parameters)]
-        self._arguments = type(
-            "_Arguments", (ctypes.Structure,), {"_fields_": [*fields, ("end", ctypes.c_char)]}
-        )
+        self._arguments = numpy.dtype([*fields, ("end", "u1")], align=True)
 
     def _entry_of(self, library: ctypes.CDLL) -> Any:
         entry = library[self.module.entry]
@@ -63,9 +61,10 @@ class Native:
         self, grid: tuple[int, int, int], values: Sequence[Any], checks: NativeChecks | None = None
     ) -> None:
         """Run all programs of the grid; raises LaunchError where one waits forever. ``checks``: of checked code."""
-        types = self.module.parameters
-        packed = [_packed(type_, value) for type_, value in zip(types, values, strict=True)]
-        arguments = self._arguments(*packed)
+        rows = zip(self.module.parameters, values, strict=True)
+        packed = [bits_of([value])[0] if type_ == BFLOAT16 else value for type_, value in rows]
+        with numpy.errstate(over="ignore"):
+            arguments = numpy.array((*packed, 0), self._arguments)
         counts = (ctypes.c_int32 * 3)(*grid)
         total = math.prod(grid)
         blocks: dict[int, list[int]] = {}  # of checked code, what each thread is given
@@ -77,7 +76,7 @@ class Native:
             if thread not in blocks:
                 blocks[thread] = [] if checks is None else [checks.thread()]
             own = [*blocks[thread], *shared]
-            self._entry(ctypes.addressof(arguments), ctypes.addressof(counts), first, last, *own)
+            self._entry(arguments.ctypes.data, ctypes.addressof(counts), first, last, *own)
             if not self._is_fast:
                 self._took(time.perf_counter() - start)
 
@@ -106,30 +105,8 @@ def native(module: NativeModule, *flags: str) -> Native | NoLibrary:
     return library if isinstance(library, NoLibrary) else Native(module, library, is_fast=bool(known))
 
 
-_INTEGERS: Final = {
-    **{("int", bits): getattr(ctypes, f"c_int{bits}") for bits in (8, 16, 32, 64)},
-    **{("uint", bits): getattr(ctypes, f"c_uint{bits}") for bits in (8, 16, 32, 64)},
-}
-
-
-def _field(type_: ScalarType | PointerType) -> Any:
+def _field(type_: ScalarType | PointerType) -> str:
+    """The type of a field in NumPy."""
     if isinstance(type_, PointerType):
-        return ctypes.c_void_p
-    if type_ == BOOL:
-        return ctypes.c_uint8
-    if type_.is_float:
-        return {16: ctypes.c_uint16, 32: ctypes.c_float, 64: ctypes.c_double}[type_.bits]
-    return _INTEGERS[type_.kind, type_.bits]
-
-
-def _packed(type_: ScalarType | PointerType, value: Any) -> Any:
-    """The value of a field."""
-    if isinstance(type_, PointerType):
-        return int(value) or None
-    if type_ == HALF:
-        return int(numpy.array([value], numpy.float16).view(numpy.uint16)[0])
-    if type_ == BFLOAT16:
-        return int(bits_of([value])[0])
-    if type_ == BOOL:
-        return int(bool(value))
-    return float(value) if type_.is_float else int(value)
+        return "uint64"
+    return "uint16" if type_ == BFLOAT16 else type_.torch
