@@ -9,12 +9,12 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 from __future__ import annotations
 
 import ast
-import ctypes
+import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy
 import triton.language as tl
@@ -29,6 +29,7 @@ from pytriton.compat.triton_names import JITFunction
 from pytriton.lang.tree.builtins import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.progress import bar
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret import patches
@@ -75,6 +76,9 @@ def in_order(grid: Grid, *, backwards: bool = False) -> patches.Patches:
 # A block prints element after element, row by row; what else the call prints is broadcast to it, as operands are.
 
 
+_BASES: Final = {"o": "o", "x": "x", "X": "X", "p": "x"}
+
+
 def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
     """What generated code calls for these calls of ``printf``, by their numbers."""
     known = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
@@ -95,17 +99,27 @@ def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
 
 
 def _formatted(conversion: Conversion, value: Any) -> str:
-    """One value as C prints it."""
-    letter, number = conversion.letter, cast(Any, ctypes.c_double(value))
-    length = "" if letter in FLOATS + "cp" else "ll"
-    if letter not in FLOATS:
-        bits = int(value) if letter in "di" else int(value) & (1 << 8 * value.dtype.itemsize) - 1
-        number = ctypes.c_longlong(bits)
-    printed = f"%{conversion.flags}{conversion.width}{conversion.precision}{length}{letter}".encode()
-    snprintf = ctypes.CDLL(None).snprintf
-    shown = ctypes.create_string_buffer(1 + snprintf(None, 0, printed, number))
-    snprintf(shown, len(shown), printed, number)
-    return shown.raw[:-1].decode("latin-1")
+    """One value as C prints it. Python's ``%`` is C's for characters and finite floats."""
+    letter, flags = conversion.letter, conversion.flags
+    if letter in FLOATS or letter == "c":
+        shown = float(value) if letter in FLOATS else int(value) & 255
+        kept = flags if numpy.isfinite(shown) else flags.replace("0", "")
+        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown
+    number, sign = int(value), ""
+    if letter in "di":
+        sign = "-" if number < 0 else "+" if "+" in flags else " " * (" " in flags)
+    else:
+        number &= (1 << 8 * value.dtype.itemsize) - 1
+    least = int(conversion.precision[1:] or 0) if conversion.precision else 1
+    digits = format(abs(number), _BASES.get(letter, "d")).zfill(least) if number or least else ""
+    if letter == "o" and "#" in flags and digits[:1] != "0":
+        digits = "0" + digits
+    if letter == "p" or (letter in "xX" and "#" in flags and number):
+        sign = "0X" if letter == "X" else "0x"
+    width = int(conversion.width or 0)
+    if "0" in flags and "-" not in flags and not conversion.precision:
+        digits = digits.zfill(width - len(sign))
+    return (sign + digits).ljust(width) if "-" in flags else (sign + digits).rjust(width)
 
 
 class Interpreted:
@@ -152,10 +166,12 @@ class Interpreted:
         applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
             hangs = waiting(self._function.rewrite().__code__)
+        shown = _progress(self._function.fn.__name__, grid)
         with (
             interpreting(),
             patches.patched(applied),
             patches.patched(hangs),
+            shown,
             numpy.errstate(all="ignore"),
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
@@ -174,6 +190,25 @@ class Interpreted:
             annotations.pop(name, None)
             if values[place] == 1:
                 annotations[name], wrapped[place] = tl.constexpr, 1
+
+
+@contextmanager
+def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
+    """A bar that counts the programs of a grid which takes more than two seconds."""
+    shown = bar(f"{kernel} on the CPU", math.prod(grid), after=2.0)
+    if shown is None:
+        yield
+        return
+
+    def counting(given: Any) -> Any:
+        def set_grid_idx(builder: InterpreterBuilder, *place: int) -> None:
+            given(builder, *place)
+            shown.update()
+
+        return set_grid_idx
+
+    with patches.patched({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
+        yield
 
 
 class _Assigned(ASTTransformer):  # type: ignore[misc]
@@ -200,9 +235,7 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
     return twin
 
 
-@cache
-def _interpreted(function: Any) -> Any:
-    return InterpretedFunction(_twin(function)).rewrite()
+_helpers: Final[dict[Any, Any]] = {}
 
 
 def _callable(_: Any) -> Any:
@@ -211,8 +244,14 @@ def _callable(_: Any) -> Any:
     Helpers of the kernel, and much of ``tl`` itself (``tl.zeros``, ``tl.sum``), are such functions; without
     TRITON_INTERPRET in the environment their ``__call__`` only raises.
     """
-    # hashing a JITFunction would analyse what is replaced just now
-    return lambda function, *arguments, **keywords: _interpreted(function.fn)(*arguments, **keywords)
+
+    def call(function: JITFunction[Any], *arguments: Any, **keywords: Any) -> Any:
+        plain = function.fn  # hashing a JITFunction would analyse what is replaced just now
+        if plain not in _helpers:
+            _helpers[plain] = InterpretedFunction(_twin(plain)).rewrite()
+        return _helpers[plain](*arguments, **keywords)
+
+    return call
 
 
 _ALL_PATCHES: Final = {**patches.PATCHES, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
@@ -221,13 +260,15 @@ _ALL_PATCHES: Final = {**patches.PATCHES, **patches.EXACT_BFLOAT16, (JITFunction
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
     """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
     triton_type = _triton_type(type_)
+    if isinstance(type_, ScalarType) and type_.word == "bfloat16":
+        return lambda value: tl.tensor(TensorHandle(patches.bits_of([value]), triton_type), triton_type)
+    if isinstance(type_, PointerType):
+        dtype = numpy.dtype(numpy.uint64)
+    else:
+        dtype = numpy.dtype(type_.torch)
 
     def wrap(value: Any) -> Any:
-        if isinstance(type_, PointerType):
-            data = numpy.array([value], numpy.uint64)
-        else:
-            data = patches.bits_of([value]) if type_.word == "bfloat16" else numpy.array([value], type_.torch)
-        return tl.tensor(TensorHandle(data, triton_type), triton_type)
+        return tl.tensor(TensorHandle(numpy.array([value], dtype), triton_type), triton_type)
 
     return wrap
 

@@ -21,8 +21,6 @@ from pytriton.compat.interpreter_names import (
     TritonSemantic,
     interpreter,
 )
-from pytriton.lang.tree.convert import round_to
-from pytriton.lang.tree.types import BFLOAT16
 
 # Owner and name -> a function from the original to its replacement.
 Patches = Mapping[tuple[Any, str], Callable[[Any], Any]]
@@ -191,13 +189,26 @@ Method = Callable[..., Any]
 
 def bits_of(values: Any) -> Any:
     """Numbers as bfloat16 bit patterns, rounded once to nearest, ties to even; NaN stays NaN."""
-    array = numpy.asarray(values)
-    if array.dtype.itemsize > 2 and array.dtype != numpy.float32:  # float would round as well
-        array = numpy.vectorize(lambda value: round_to(value, BFLOAT16), otypes=["f"])(array)
-    bits = array.astype(numpy.float32).view(numpy.uint32)
+    bits = _to_odd(numpy.ascontiguousarray(values)).view(numpy.uint32)
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
     is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
     return numpy.where(is_nan, bits >> 16 | 0x40, rounded).astype(numpy.uint16)
+
+
+def _to_odd(values: Any) -> Any:
+    """Numbers as float32 with a last digit of 1 where digits are cut off, so that no tie comes of it.
+
+    S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, proved algorithms using rounding to
+    odd, 2008.
+    """
+    floats = values.astype(numpy.float32)
+    if values.dtype.itemsize <= 2 or values.dtype == numpy.float32:
+        return floats
+    exact = values.astype(numpy.longdouble)  # 64 digits: every integer of 64 bits too
+    too_far = numpy.abs(floats.astype(numpy.longdouble)) > numpy.abs(exact)
+    cut = numpy.where(too_far, numpy.nextafter(floats, numpy.float32(0)), floats)
+    inexact = (cut.astype(numpy.longdouble) != exact) & (exact == exact)
+    return (cut.view(numpy.uint32) | inexact).view(numpy.float32)
 
 
 def floats_of(bits: Any) -> Any:
@@ -221,7 +232,7 @@ def _narrowed(handle: Any) -> Any:
     """A float result as bfloat16; a comparison's result keeps its truth values."""
     if handle.data.dtype == numpy.bool_:
         return TensorHandle(handle.data, tl.int1)
-    return TensorHandle(bits_of(handle.data), tl.bfloat16)
+    return TensorHandle(bits_of(handle.data).reshape(handle.data.shape), tl.bfloat16)
 
 
 def _in_float(method: Method) -> Method:
@@ -235,12 +246,18 @@ def _in_float(method: Method) -> Method:
     return wrapped
 
 
+_FLOATS: Final = {tl.float16: numpy.float16, tl.float32: numpy.float32, tl.float64: numpy.float64}
+
+
 def _cast_through_float(method: Method) -> Method:
     def wrapped(self: Any, source: Any, target: Any, *others: Any) -> Any:
         wide = _widened(source)
-        if target.scalar is tl.bfloat16:
-            return TensorHandle(bits_of(wide.data), tl.bfloat16)
-        return method(self, source, target, *others) if wide is source else self.cast_impl(wide, target)
+        if target.scalar is not tl.bfloat16:
+            if wide is not source and target.scalar in _FLOATS:
+                return TensorHandle(wide.data.astype(_FLOATS[target.scalar]), target.scalar)
+            return method(self, wide, target, *others)
+        source = wide
+        return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
 
     return wrapped
 

@@ -151,9 +151,9 @@ class Recorded(CheckedAccesses):
         super()._store(pointer, value, mask, *site)
         self._note_written("store", pointer, value, kept(pointer.handle.data, mask), site[1])
 
-    def _changed(self, atomic: str, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
-        before = super()._changed(atomic, pointer, value, mask, *site)
-        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), site[1])
+    def _changed(self, atomic: Any, pointer: Any, value: Any, mask: Any, number: int) -> Any:
+        before = super()._changed(atomic, pointer, value, mask, number)
+        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), number)
         return before
 
     def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:

@@ -19,9 +19,9 @@ import numpy
 
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
-from pytriton.runtime.checks.memory import Violation, starts_on_cpu
+from pytriton.runtime.checks.memory import Pages, Violation
 from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
-from pytriton.runtime.launch.extents import Extent, Memory
+from pytriton.runtime.launch.extents import Extent, Memory, Range
 
 MAX_CONFLICTS: Final = 1024
 MAX_OWNERS: Final = (
@@ -52,7 +52,8 @@ class NativeChecks:
         self._elements, self._grid = elements, grid
         self._threads: list[tuple[Any, Any]] = []
         self._owners: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self._ranges = [numpy.array(own, numpy.uint64).reshape(-1, 2) for own in starts_on_cpu(sites, memory)]
+        self._pages: dict[bool, list[Range]] = {}
+        self._ranges = [self._ranges_of(site) for site in sites]
         self._first = self._filled()
 
     def thread(self) -> int:
@@ -83,6 +84,17 @@ class NativeChecks:
 
     def _row(self, words: Any, number: int) -> Any:
         return words[_HEAD + number * _WORDS :][:_WORDS]
+
+    def _ranges_of(self, site: Site) -> Any:
+        """Where its elements may start: an address, and how many bytes after it."""
+        ranges = list(self.memory.ranges(site))
+        if self.memory.is_open(site):
+            writes = site.kind != "load"
+            if writes not in self._pages:
+                self._pages[writes] = Pages(writable=writes).ranges
+            ranges += self._pages[writes]
+        starts = [(low, end - low - site.width + 1) for low, end in ranges if end - low >= site.width]
+        return numpy.array(starts, numpy.uint64).reshape(-1, 2)
 
     def _stored_to(self, site: Site) -> Extent | None:
         """The tensor that a store is to, where it is certain."""
