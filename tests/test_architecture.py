@@ -130,7 +130,7 @@ CORE_IMPORTS_TOOLS = {
     "runtime/plan.py": {"runtime/sweep/candidate.py", "runtime/sweep/sweep.py", "runtime/tune/tuner.py"},
 }
 
-MAX_FILES = 17  # of a folder, with its __init__.py
+MAX_FILES = 18  # of a folder, with its __init__.py
 MAX_FILE_LINES = 700
 MAX_FUNCTION_LINES = 59
 

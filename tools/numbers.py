@@ -127,7 +127,6 @@ COLD, KNOWN = "18 points, 32 cores, cold", "18 points, 32 cores, known on disk"
 OPERATORS, CHECKED, LAUNCHED = OTHERS["operators"], OTHERS["checked"], OTHERS["launch on an H100"]
 HOST, IN_C, REGRET = OTHERS["ported"]["host_us"], OTHERS["kernels as C"], OTHERS["regret"]
 IN_PLACE, THREE_PASSES = (f"4096 x 8192 float, with gradient, {how}" for how in ("in place", "three passes"))
-ONLINE = "online softmax, all iterations kept", "8192 x 16384 float"
 
 README = Page(
     [
@@ -229,8 +228,6 @@ PYTORCH = Page(
 GRADIENT_PAGE = Page(
     [
         Sentence(f"`scratch_bytes` ({n(LEAST_SCRATCH >> 20)} MiB, or"),
-        Sentence(f"more than {n(LEAST_SCRATCH >> 20)} MiB, and needs a larger"),
-        Sentence(f"[{milliseconds(*ONLINE, 'segments')} ms instead of {milliseconds(*ONLINE)}]"),
     ],
 )
 

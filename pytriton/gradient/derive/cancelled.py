@@ -116,7 +116,7 @@ def _placed(items: Iterable[Item], loop: Loop | None) -> Iterator[tuple[Expr, Lo
 
 
 @record
-class Growth:
+class Drift:
     """``+``: value + by * d; ``*``: value * exp(by * d). ``0``: zero, which grows like any product; ``inf``:
     infinite, which grows like any sum. ``axes``: that of the value for each axis of d.
     """
@@ -126,9 +126,9 @@ class Growth:
     axes: tuple[int, ...] = ()
 
 
-FIXED: Final = Growth("+")
-_ZERO: Final = Growth("0")
-_INFINITE: Final = Growth("inf")
+FIXED: Final = Drift("+")
+_ZERO: Final = Drift("0")
+_INFINITE: Final = Drift("inf")
 _STILL: Final = (FIXED, _ZERO, _INFINITE)
 _LN2: Final = 0.6931471805599453
 
@@ -141,14 +141,14 @@ class Shift:
     def __init__(self, shifted: Collection[Expr], loop: Loop | None, double: bool) -> None:
         self.shifted = shifted
         self._digits = 12 if double else 6  # 1.442695 is 1 / ln 2: to as many digits as the type has
-        self.written: dict[Write, Growth | None] = {}
+        self.written: dict[Write, Drift | None] = {}
         self._loop = loop
-        self.grown: dict[Symbol, Growth | None] = {}
+        self.grown: dict[Symbol, Drift | None] = {}
 
     def move(self, symbol: Symbol) -> None:
         """Add d to a variable."""
         axes = [axis for axis, size in enumerate(shape_of(symbol.type)) if size != 1]
-        self.grown[symbol] = Growth("+", 1.0, tuple(axes))
+        self.grown[symbol] = Drift("+", 1.0, tuple(axes))
 
     def leaves(self, flow: Flow, outputs: Collection[Symbol]) -> bool:
         """Whether no output changes."""
@@ -183,7 +183,7 @@ class Shift:
             self.grown.update(inside)
             own = self.follow(loop.body) or loop is self._loop
             fixed = loop.condition is None or self.of(loop.condition) == FIXED
-            ends: dict[Symbol, Growth | None] = {}
+            ends: dict[Symbol, Drift | None] = {}
             for carry in loop.carried:
                 joined = _joined(inside[carry.inside], self.grown.get(carry.last, FIXED))
                 ends[carry.inside] = joined if fixed and (not own or joined in _STILL) else None
@@ -193,17 +193,17 @@ class Shift:
         self.grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
         return own
 
-    def of(self, expr: Expr) -> Growth | None:
+    def of(self, expr: Expr) -> Drift | None:
         """How an expression grows."""
         grown = self._of(expr)
         if grown is None or grown in _STILL:
             return grown
         by = float(f"{grown.by:.{self._digits}g}")
-        return Growth(grown.kind, by, grown.axes) if by else FIXED
+        return Drift(grown.kind, by, grown.axes) if by else FIXED
 
-    def _of(self, expr: Expr) -> Growth | None:
+    def _of(self, expr: Expr) -> Drift | None:
         if expr in self.shifted:
-            return Growth("+", 1.0, tuple(_long_axes(expr)))
+            return Drift("+", 1.0, tuple(_long_axes(expr)))
         match expr:
             case Name(symbol=symbol):
                 return self.grown.get(symbol, FIXED)
@@ -212,7 +212,7 @@ class Shift:
             case Unary(operator="-", operand=operand):
                 grown = self.of(operand)
                 negative = grown is not None and grown.kind == "+"
-                return Growth("+", -grown.by, grown.axes) if grown and negative else grown
+                return Drift("+", -grown.by, grown.axes) if grown and negative else grown
             case Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
                 return self._binary(operator, left, right, shape_of(expr.type))
             case Select(condition=condition, yes=yes, no=no):
@@ -235,7 +235,7 @@ class Shift:
             case _:
                 return FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
 
-    def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> Growth | None:
+    def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> Drift | None:
         first, second = (
             broadcast(self.of(operand), shape_of(operand.type), shape) for operand in (left, right)
         )
@@ -251,7 +251,7 @@ class Shift:
             factor = constant(right)
             if not isinstance(factor, int | float) or not factor:
                 return None
-            return Growth("+", first.by * factor if operator == "*" else first.by / factor, first.axes)
+            return Drift("+", first.by * factor if operator == "*" else first.by / factor, first.axes)
         if not (_is_product(first) and _is_product(second)):
             return None
         return _total("*", first, second, 1 if operator == "*" else -1)
@@ -262,25 +262,25 @@ def _long_axes(expr: Expr) -> list[int]:
     return [axis for axis, size in enumerate(shape_of(expr.type)) if size != 1]
 
 
-def _is_product(grown: Growth) -> bool:
+def _is_product(grown: Drift) -> bool:
     return grown == FIXED or grown.kind == "*"
 
 
-def _total(kind: str, left: Growth, right: Growth, sign: int) -> Growth | None:
+def _total(kind: str, left: Drift, right: Drift, sign: int) -> Drift | None:
     """The growth of both together; None where they grow with other elements of d."""
     if FIXED not in (left, right) and left.axes != right.axes:
         return None
     by = left.by + sign * right.by
-    return Growth(kind, by, left.axes or right.axes) if by else FIXED
+    return Drift(kind, by, left.axes or right.axes) if by else FIXED
 
 
-def _sum(left: Growth, right: Growth, sign: int) -> Growth | None:
+def _sum(left: Drift, right: Drift, sign: int) -> Drift | None:
     if left.kind == right.kind == "+":
         return _total("+", left, right, sign)
     return _joined(left, right)
 
 
-def _joined(left: Growth | None, right: Growth | None) -> Growth | None:
+def _joined(left: Drift | None, right: Drift | None) -> Drift | None:
     """The growth that both have."""
     if left in _STILL and right in _STILL:
         return left if left == right else FIXED
@@ -292,16 +292,16 @@ def _joined(left: Growth | None, right: Growth | None) -> Growth | None:
     return None
 
 
-def broadcast(grown: Growth | None, shape: tuple[int, ...], to: tuple[int, ...]) -> Growth | None:
+def broadcast(grown: Drift | None, shape: tuple[int, ...], to: tuple[int, ...]) -> Drift | None:
     """Repeated to another shape; the last axes stay the last."""
     if grown is None or not grown.axes or shape == to:
         return grown
     axes = tuple(axis + len(to) - len(shape) for axis in grown.axes)
     kept = all(new >= 0 and to[new] == shape[old] for old, new in zip(grown.axes, axes, strict=True))
-    return Growth(grown.kind, grown.by, axes) if kept else None
+    return Drift(grown.kind, grown.by, axes) if kept else None
 
 
-def _moved(grown: Growth | None, expr: Broadcast | Expand | Permute | Reshape) -> Growth | None:
+def _moved(grown: Drift | None, expr: Broadcast | Expand | Permute | Reshape) -> Drift | None:
     """The same elements at other places."""
     if grown is None or not grown.axes:
         return grown
@@ -320,10 +320,10 @@ def _moved(grown: Growth | None, expr: Broadcast | Expand | Permute | Reshape) -
             places = list(range(len(shapes[0])))
             for old, axis in zip(before, after, strict=True):
                 places[old] = axis
-    return Growth(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
+    return Drift(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
 
 
-def _reduced(grown: Growth | None, expr: Reduce) -> Growth | None:
+def _reduced(grown: Drift | None, expr: Reduce) -> Drift | None:
     """A reduction over an axis along which d changes mixes its elements."""
     if grown is None or grown in _STILL:
         return grown
@@ -331,10 +331,10 @@ def _reduced(grown: Growth | None, expr: Reduce) -> Growth | None:
         return None
     axes = tuple(axis - (axis > expr.axis) for axis in grown.axes)
     many = shape_of(expr.operand.type)[expr.axis] if expr.operator == grown.kind == "+" else 1
-    return Growth(grown.kind, grown.by * many, axes)
+    return Drift(grown.kind, grown.by * many, axes)
 
 
-def _contracted(left: Growth | None, right: Growth | None, rank: int) -> Growth | None:
+def _contracted(left: Drift | None, right: Drift | None, rank: int) -> Drift | None:
     """Of a product of blocks, one of which grows, along an axis that the product has."""
     for grown, other, summed in ((left, right, rank - 1), (right, left, rank - 2)):
         if other == FIXED and grown is not None and summed not in grown.axes:
@@ -342,7 +342,7 @@ def _contracted(left: Growth | None, right: Growth | None, rank: int) -> Growth 
     return None
 
 
-def _called(function: str, grown: Growth | None) -> Growth | None:
+def _called(function: str, grown: Drift | None) -> Drift | None:
     if grown is None or grown in _STILL:
         return grown and FIXED
     match function, grown.kind:
@@ -360,4 +360,4 @@ def _called(function: str, grown: Growth | None) -> Growth | None:
             kind, by = "*", -grown.by / 2
         case _:
             return None
-    return Growth(kind, by, grown.axes)
+    return Drift(kind, by, grown.axes)
