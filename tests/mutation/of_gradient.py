@@ -205,7 +205,7 @@ WRONG = (
         "gradient/derive/states:States.__init__",
         "(*self._saves[::-1], *repeat.body)",
         "(*repeat.body, *self._saves[::-1])",
-        ("online",),
+        ("carried_product", "carried_last", "carried_chain", "carried_maximum", "state_in_loop"),
     ),
     (
         "states are never kept",

@@ -69,17 +69,25 @@ def launched(launch: Recorded, arena: Arena, check: bool) -> str:
     return "\n".join([error, *(text for text in told if "[TC551]" in text or "[TC556]" in text)])
 
 
+@contextlib.contextmanager
+def interpreter() -> Iterator[None]:
+    """Launches run on the interpreter, which is what these tests watch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTRITON_CC", "none")
+        yield
+
+
 def outcome(mutant: Mutant) -> str:
     """``silent``, ``reported``, ``elsewhere`` (in another tensor of the launch) or ``refused`` by other checks."""
     launch = mutant.launch
     oracle, arena = Arena(launch.arguments), Arena(launch.arguments)
     try:
         translation = launch.made().translation()
-        with watched(oracle, translation) as wanted:
+        with watched(oracle, translation) as wanted, interpreter():
             launched(launch, oracle, False)
     except (CompileError, LaunchError):
         return "refused"  # no program, a promise, a loop without end
-    with noted() as found:
+    with noted() as found, interpreter():
         said = launched(launch, arena, True)
     assert arena.gaps_are_empty(), mutant
     lines = {violation.site.span.line for violation in found.values()}
@@ -151,8 +159,7 @@ def agree(mutant: Mutant, *, inspected: bool) -> tuple[bool, bool]:
     launch = mutant.launch
     arena, other = Arena(launch.arguments), Arena(launch.arguments)
     try:
-        with noted() as found, pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTRITON_CC", "none")
+        with noted() as found, interpreter():
             launched(launch, arena, True)
         on_gpu, proved = by_table(launch, other, inspected=inspected)
     except (CompileError, LaunchError):
