@@ -126,6 +126,7 @@ def compare(body: str, derive: Callable[..., Any] = pytriton.gradient) -> str:
 
 
 @pytest.mark.parametrize("body", RESCALED.values(), ids=RESCALED)
+@pytest.mark.sampled(3)
 def test_no_scratch(body: str) -> None:
     source = compare(body)
     assert "state_" not in source
@@ -133,6 +134,7 @@ def test_no_scratch(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", OTHERS.values(), ids=OTHERS)
+@pytest.mark.sampled(3)
 def test_others_keep_their_states(body: str) -> None:
     assert "state_" in compare(body)
 
@@ -140,6 +142,7 @@ def test_others_keep_their_states(body: str) -> None:
 @pytest.mark.parametrize(
     ("mutant", "name"), [pytest.param(Mutant(*row[:4]), row[4], id=row[0]) for row in MUTANTS]
 )
+@pytest.mark.sampled(3)
 def test_mutant(mutant: Mutant, name: str) -> None:
     """Without a condition, the gradient of a program is wrong, or refused."""
     with loaded(mutant) as derive, pytest.raises((AssertionError, KeyError, pytriton.UnsupportedError)):
