@@ -283,7 +283,7 @@ class Gradient:
         for state in launch.of.states:
             shape, dtype = launch.shapes[state.parameter], DTYPES[str(state.element)]
             # Each program stores a state in its rerun of the forward before its backward loop, of as many
-            # iterations, loads it.
+            # iterations, loads it. Not proven: a test runs every program with NaN in the place of these.
             values[state.parameter] = torch.empty(shape, dtype=dtype, device=device)
         launch.kernel(*(values[name] for name in launch.names), grid=launch.grid)
         for name, parameter in parts.items():

@@ -54,6 +54,7 @@ class _View:
         )
 
 
+AtPosition = lsp.HoverParams | lsp.DefinitionParams | lsp.RenameParams | lsp.CompletionParams
 SERVER = LanguageServer("pytriton", "1")
 _views: dict[str, _View] = {}
 
@@ -63,6 +64,13 @@ def _view(document: lsp.TextDocumentIdentifier) -> _View:
     if view is None or view.version != SERVER.workspace.get_text_document(document.uri).version:
         view = _views[document.uri] = _View(document.uri)
     return view
+
+
+def _asked(params: AtPosition) -> Iterator[tuple[_View, Kernels, int]]:
+    """The view, the kernels and the place in their source that a request is about; nothing outside of kernels."""
+    view = _view(params.text_document)
+    if place := view.at(params.position):
+        yield view, *place
 
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -83,9 +91,7 @@ def closed(params: lsp.DidCloseTextDocumentParams) -> None:
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_HOVER)
 def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-    view = _view(params.text_document)
-    if place := view.at(params.position):
-        kernels, offset = place
+    for view, kernels, offset in _asked(params):
         if answer := kernels.hover(offset):
             start, end, lines = answer
             shown = "```triton-c\n" + "\n".join(lines) + "\n```"
@@ -96,9 +102,7 @@ def hover(params: lsp.HoverParams) -> lsp.Hover | None:
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_DEFINITION)
 def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
-    view = _view(params.text_document)
-    if place := view.at(params.position):
-        kernels, offset = place
+    for view, kernels, offset in _asked(params):
         if answer := kernels.definition(offset):
             return lsp.Location(params.text_document.uri, view.in_part(kernels, *answer))
     return None
@@ -106,9 +110,7 @@ def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_RENAME)
 def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-    view = _view(params.text_document)
-    if place := view.at(params.position):
-        kernels, offset = place
+    for view, kernels, offset in _asked(params):
         edits = [
             lsp.TextEdit(view.in_part(kernels, *use), params.new_name)
             for use in kernels.uses(offset, params.new_name)
@@ -119,9 +121,11 @@ def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_COMPLETION)
 def completion(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-    place = _view(params.text_document).at(params.position)
-    names = place[0].completions(place[1]) if place else {}
-    return [lsp.CompletionItem(name, detail=detail) for name, detail in names.items()]
+    return [
+        lsp.CompletionItem(name, detail=detail)
+        for _, kernels, offset in _asked(params)
+        for name, detail in kernels.completions(offset).items()
+    ]
 
 
 @SERVER.feature(lsp.TEXT_DOCUMENT_CODE_ACTION)

@@ -20,7 +20,7 @@ _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 LOG: Final = logging.getLogger("pytriton")
 """What is compiled (debug), and what tuning chooses (info)."""
 
-_told: Final[set[object]] = set()
+_warned: Final[set[object]] = set()
 
 LEGACY_MARK: Final = "__pytriton_legacy__"
 """A name in the ``__builtins__`` of the modules of legacy packages, as legacy/imports.py makes them."""
@@ -63,9 +63,9 @@ def warn(finding: Diagnostic) -> None:
     warnings.warn_explicit(PytritonWarning(str(finding), (finding,)), None, path, line)
 
 
-def warn_once(finding: Diagnostic, subject: object = None, told: set[object] | None = None) -> None:
-    """The same, once for each ``subject`` (None: the message) in ``told`` (None: in this process)."""
-    warned, subject = _told if told is None else told, subject or str(finding)
+def warn_once(finding: Diagnostic, subject: object = None, warned: set[object] | None = None) -> None:
+    """The same, once for each ``subject`` (None: the message) in ``warned`` (None: in this process)."""
+    warned, subject = _warned if warned is None else warned, subject or str(finding)
     if subject not in warned:
         warned.add(subject)
         warn(finding)

@@ -48,6 +48,25 @@ def test_checkpoints(name: str) -> None:
     assert all(state.segments for each in facts.launches for state in each.of.states)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(8)
+def test_nothing_is_read_before_it_is_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scratch, parts of sums and gradients that begin as NaN instead of empty change nothing."""
+    launch = Launch(PROGRAMS[name], torch.double)
+    tensors = launch.program.tensors(torch.double)
+    flowing = {output: torch.ones_like(tensors[output]) for output in launch.program.outputs}
+    wanted = launch.backward(tensors, flowing)
+    empty, empty_like = torch.empty, torch.empty_like
+
+    def poisoned(made: torch.Tensor) -> torch.Tensor:
+        return made.fill_(float("nan")) if made.is_floating_point() else made
+
+    monkeypatch.setattr(torch, "empty", lambda *given, **named: poisoned(empty(*given, **named)))
+    monkeypatch.setattr(torch, "empty_like", lambda *given, **named: poisoned(empty_like(*given, **named)))
+    for input_, gradient in launch.backward(tensors, flowing).items():
+        torch.testing.assert_close(gradient, wanted[input_], equal_nan=True)
+
+
 def test_order_of_carried_values() -> None:
     """What moves to the end of an iteration reads what was carried into it."""
     text = """__global__ void f(float *y, float *x, int n) {

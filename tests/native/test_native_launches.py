@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -14,7 +12,6 @@ import torch
 
 import pytriton
 from pytriton.__main__ import main
-from pytriton.collecting import not_collecting
 from pytriton.errors import LaunchError
 from pytriton.native.c_module import to_c
 from pytriton.runtime import errors
@@ -22,6 +19,7 @@ from pytriton.runtime.interpret import interpreter
 from pytriton.runtime.native import c_compiler, native_kernel, processor
 from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.settings import Settings
+from tests.native.interrupts import interrupted
 
 pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
@@ -103,16 +101,8 @@ def test_an_interrupt_ends_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTRITON_THREADS", "3")
     text = "void f(int *z, int n) { for (int i = 0; i < n; i++) atomic_add(z, 1); }"
     z = torch.zeros(1).int()
-
-    def interrupt() -> None:
-        while z.item() == 0:
-            time.sleep(0.001)
-        signal.raise_signal(signal.SIGINT)
-
-    with not_collecting():  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
-        threading.Thread(target=interrupt).start()
-        with pytest.raises(KeyboardInterrupt):
-            pytriton.kernel(text)(z, 100_000, grid=1_000_000)
+    with interrupted(z):
+        pytriton.kernel(text)(z, 100_000, grid=1_000_000)
     done = z.item()
     time.sleep(0.1)
     assert 0 < done == z.item()
@@ -130,7 +120,7 @@ class TestWhoRuns:
 
     @pytest.fixture(autouse=True)
     def untold(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(errors, "_told", set())
+        monkeypatch.setattr(errors, "_warned", set())
 
     def test_none_is_the_interpreter(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PYTRITON_CC", "none")

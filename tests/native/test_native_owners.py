@@ -25,7 +25,7 @@ ROWS = """void f(float *z, int step, int value) {{
 def in_c(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTRITON_CC", "cc")
     monkeypatch.setenv("PYTRITON_THREADS", request.param)
-    monkeypatch.setattr(errors, "_told", set())
+    monkeypatch.setattr(errors, "_warned", set())
 
 
 def reports(value: str, place: str, step: int, size: int, grid: int) -> list[str]:

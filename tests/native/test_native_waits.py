@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
-
 import pytest
 import torch
 
 import pytriton
-from pytriton.collecting import not_collecting
 from pytriton.errors import LaunchError
 from pytriton.runtime.interpret import interpreter
 from pytriton.runtime.native.c_compiler import NoLibrary, find
+from tests.native.interrupts import interrupted
 
 pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
@@ -111,13 +107,5 @@ def test_an_early_end_passes_the_turn_on() -> None:
 def test_an_interrupt_ends_a_wait_that_changes_something(body: str) -> None:
     z, lock = torch.zeros(1).int(), torch.zeros(1).int()
     kernel = pytriton.kernel(f"void f(int *z, int *lock) {{ *z = 1; {body} }}")
-
-    def interrupt() -> None:
-        while z.item() == 0:
-            time.sleep(0.001)
-        signal.raise_signal(signal.SIGINT)
-
-    with not_collecting():  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
-        threading.Thread(target=interrupt).start()
-        with pytest.raises(KeyboardInterrupt):
-            kernel(z, lock, grid=100)
+    with interrupted(z):
+        kernel(z, lock, grid=100)

@@ -150,7 +150,7 @@ class TestCalls:
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
 
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(errors, "_told", set())
+        monkeypatch.setattr(errors, "_warned", set())
         monkeypatch.setenv("PYTRITON_CC", "none")
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
@@ -167,7 +167,7 @@ class TestWarnings:
     TEXT = "__global__ void f(float* x) { *x = 1; x; }"
 
     def test_of_the_translator_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(errors, "_told", set())
+        monkeypatch.setattr(errors, "_warned", set())
         with warnings.catch_warnings(record=True, action="always") as seen:
             for _ in range(2):
                 pytriton.kernel(self.TEXT, name="f.c")

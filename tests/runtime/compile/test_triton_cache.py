@@ -16,7 +16,7 @@ from tests.runtime.kernels import ADD
 
 @pytest.fixture(autouse=True)
 def _restored(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr("pytriton.runtime.errors._told", set())
+    monkeypatch.setattr("pytriton.runtime.errors._warned", set())
     with knobs.cache.scope():
         yield
 

@@ -220,7 +220,7 @@ __global__ void f(float* Y, float* X, int n) {
 @each_way
 def test_a_config_that_computes_something_else(by: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
     """It leaves out one element of 5000. Where the outputs are compared, it cannot be chosen, and it is named."""
-    monkeypatch.setattr(errors, "_told", set())  # it is said once a process
+    monkeypatch.setattr(errors, "_warned", set())  # it is said once a process
     kernel = pytriton.kernel(WRONG, "cuda", TILES)
     x, y = torch.randn(N, device="cuda"), torch.full((N,), 7.0, device="cuda")
     with pytest.warns(
