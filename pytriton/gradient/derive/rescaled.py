@@ -146,14 +146,16 @@ class _Rescaling:
         """The body with M for m', and without the factors of the sums, which are noted; None where a value reads
         two sums.
         """
-        copies: dict[Symbol, Expr] = {}
+        copies: dict[Symbol, Expr] = {self._update: self._last}
         owner = {carry.inside: carry for carry in self._sums}
         body: list[Item] = []
         for item in self._loop.body:
             if not isinstance(item, Define) or item.value is None:
                 body.append(rewritten(item, lambda expr: rebuild(expr, copies)))
                 continue
-            value = self._last if item.symbol is self._update else rebuild(item.value, copies)
+            if item.symbol is self._update:
+                continue
+            value = rebuild(item.value, copies)
             read = {owner[symbol].inside: owner[symbol] for symbol in names(value) if symbol in owner}
             if len(read) > 1:
                 return None
@@ -201,7 +203,8 @@ class _Rescaling:
 
     def _alike(self, expr: Expr) -> Expr:
         """The expression with m for m', and values for other variables of the iteration."""
-        return self._inlined(expr, {self._update: Name(expr.span, self._last.type, self._exponent.inside)})
+        first = Name(expr.span, self._last.type, self._exponent.inside)
+        return self._inlined(expr, {self._update: first, self._last.symbol: first})
 
     def _inlined(self, expr: Expr, change: Values) -> Expr:
         if isinstance(expr, Name):
