@@ -62,7 +62,7 @@ def _difference(seed: int, text: str, name: str, want: object, got: object, *giv
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(start, marks=[] if start < FIXED else pytest.mark.slow)
+        pytest.param(start, marks=[] if start < BATCH else pytest.mark.slow)
         for start in range(0, CASES, BATCH)
     ],
 )

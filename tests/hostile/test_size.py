@@ -346,6 +346,7 @@ def test_macros_that_never_end() -> None:
 
 @pytest.mark.parametrize("arguments", [False, True])
 @pytest.mark.parametrize("levels", [16, 64, 1_000])
+@pytest.mark.sampled(2)
 def test_doubling_macros(arguments: bool, levels: int) -> None:
     refused(doubling(levels, arguments), "TC111", "TC112", "TC202", "TC201", "TC318")
 

@@ -207,5 +207,6 @@ async def run(text: str, name: str) -> int:
 
 @pytest.mark.skipif(pytest_lsp is None, reason="needs pygls")
 @pytest.mark.parametrize(("text", "name"), [(SOURCE, "k.c"), (SOURCE, "k.tr"), (PYTHON, "k.py")])
+@pytest.mark.sampled(2)
 def test_forty_requests(text: str, name: str) -> None:
     assert asyncio.run(asyncio.wait_for(run(text, name), 60)) == 40

@@ -93,6 +93,7 @@ def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = f"pytest -q -p no:cacheprovider -p no:xdist {package.parent / 'test_doubling.py'}"
     assert main(["port", str(package), "--out", str(package.parent / "new"), "--run", program]) == 0

@@ -220,6 +220,7 @@ class TestAttention:
     """The loop has what the hand-written one has: no selects of masks, one instruction an exponential."""
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
+    @pytest.mark.sampled(2)
     def test_as_by_hand(self, d: int, warps: int, tmp_path: Path) -> None:
         ptx, code = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
         assert count(r"ex2\.approx\.ftz\.f32", ptx) > 0

@@ -217,7 +217,9 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
         "while True:\n  x = 1\n",
         pytest.param("def f(n):\n  return f(n + 1) + f(n)\nf(1)\n", marks=pytest.mark.slow),
         "x = y\n" + "x = x + x\n" * 200,
-        "x = [list(range(250)) for a in range(1000) for b in range(1000)]\n",
+        pytest.param(
+            "x = [list(range(250)) for a in range(1000) for b in range(1000)]\n", marks=pytest.mark.slow
+        ),
         "".join(f"if a{i}:\n  b{i} = 1\n" for i in range(200)),
         "x = " + "(" * 300 + "1" + ")" * 300 + "\n",
         "x = {}\nx['x'] = x\ny = str(x)\n",

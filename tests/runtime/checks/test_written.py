@@ -104,7 +104,7 @@ class TestConflicts:
         )
         assert told(text, shared[:1], shared[1:], grid=2) == []
 
-    @pytest.mark.parametrize("cases", [CASES // 4, pytest.param(CASES, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("cases", [CASES // 10, pytest.param(CASES, marks=pytest.mark.slow)])
     def test_generated_stores(self, cases: int) -> None:
         """Blocks at affine offsets with affine values, masked, against a count of who stores what."""
         chosen = random.Random(28)
