@@ -61,6 +61,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)  # what tests leave behind is small beside what they allocate
         gc.enable()
 
 

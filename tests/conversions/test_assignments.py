@@ -169,6 +169,7 @@ def reinterpreted(value: Value, source: CType, target: CType) -> Value:
 
 
 @pytest.mark.parametrize(("source", "target"), SAME_WIDTH)
+@pytest.mark.sampled(3)
 def test_bitcast(device: str, source: CType, target: CType) -> None:
     """Every pair of types of one width; ``bitcast`` of a sum takes the sum's type."""
     values = [value for value in FEW[source] if value == value]

@@ -72,6 +72,7 @@ def block(kind: CType, values: list[Value], name: str = "X") -> Input:
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.sampled(2)
 def test_mathematics(device: str, kind: CType) -> None:
     """Blocks and scalars of every type."""
     values = arguments(kind)

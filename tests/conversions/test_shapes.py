@@ -179,6 +179,7 @@ OPERANDS: list[tuple[Shape, Shape]] = [
 @pytest.mark.parametrize(
     ("left", "right"), [pytest.param(*pair, id=f"{title(pair[0])}-{title(pair[1])}") for pair in OPERANDS]
 )
+@pytest.mark.sampled(3)
 def test_operators_broadcast(device: str, left: Shape, right: Shape) -> None:
     """Sums, comparisons and ``?:`` of blocks of different shapes, and of different types."""
     shape = np.broadcast_shapes(left, right)

@@ -63,6 +63,7 @@ def says(formula: Factored, values: dict[str, object]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.sampled(2)
 def test_the_formula_is_its_cubes(seed: int) -> None:
     chance = random.Random(seed)
 

@@ -154,6 +154,7 @@ def test_numerical(program: Program) -> None:
 @pytest.mark.parametrize(
     ("mutant", "program"), [pytest.param(Mutant(*row[:4]), row[4], id=row[0]) for row in PRECONDITIONS]
 )
+@pytest.mark.sampled(2)
 def test_mutant(mutant: Mutant, program: str) -> None:
     """Without a conjunct of its precondition, the gradient of a program is wrong, or refused."""
     (chosen,) = (each for each in PROGRAMS if each.name == program)

@@ -153,6 +153,7 @@ def test_mutant(mutant: Mutant, name: str) -> None:
     ("queries", "keys", "causal"),
     [(16, 16, False), (40, 24, False), (24, 56, False), (1, 17, False), (16, 16, True), (40, 40, True)],
 )
+@pytest.mark.sampled(3)
 def test_attention(queries: int, keys: int, causal: bool) -> None:
     """The example, whole, in double against torch."""
     generator = torch.Generator().manual_seed(queries)

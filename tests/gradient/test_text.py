@@ -74,6 +74,7 @@ OTHERWISE = {"permuted", "dropped"}  # a conversion of rank is written, and a ma
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name not in OTHERWISE])
+@pytest.mark.sampled(2)
 def test_parsed_again(name: str) -> None:
     """A derived text is a kernel without errors or warnings, and its typed tree is printed as the same text."""
     program, settings = SMALL[name], Settings(None, (), False)

@@ -82,6 +82,7 @@ def harmless(result: pytriton.Translation | CompileError) -> None:
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.sampled(2)
 class TestPayload:
     def test_as_the_value_of_a_define(self, payload: str) -> None:
         for body in ("*X = D;", "int r[D] = 0 ... D; *X = r[+];", "D x = n; *X = x;", "*X = n + D;", "D"):

@@ -90,6 +90,7 @@ def test_layout() -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != NOT_TOKENS])
+@pytest.mark.sampled(2)
 def test_cases(case: str) -> None:
     """Again it changes nothing, and the translation is the same."""
     written = text(case).decode("utf-8-sig")
@@ -154,6 +155,7 @@ def test_twice_is_once(body: str) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != NOT_TOKENS])
+@pytest.mark.sampled(2)
 def test_mangled_programs_twice_are_once(case: str) -> None:
     choices = random.Random(case)
     written = text(case).decode("utf-8-sig")

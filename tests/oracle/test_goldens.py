@@ -47,6 +47,7 @@ NAMES = _tests_of_goldens().namespace
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.sampled(2)
 def test_evaluator_agrees(case: Path) -> None:
     data = tomllib.loads((case / "case.toml").read_text())
     report = Report()

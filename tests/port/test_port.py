@@ -250,6 +250,7 @@ def written_tests(folder: Path, *environment: tuple[str, str]) -> subprocess.Com
     return processes.run(command, cwd=folder, env=given)
 
 
+@pytest.mark.slow
 def test_the_written_tests_skip_without_pytriton(finished: Path) -> None:
     (finished / "blocked").mkdir()
     (finished / "blocked/pytriton.py").write_text("raise ModuleNotFoundError('it is not here')\n")

@@ -46,6 +46,7 @@ def check(heads: int, m: int, n: int, d: int, dtype: torch.dtype, device: str, c
 
 @BY_TYPE
 @BY_SIZE
+@pytest.mark.sampled(4)
 def test_forward(device: str, heads: int, m: int, n: int, d: int, dtype: torch.dtype) -> None:
     check(heads, m, n, d, dtype, device, causal=False)
 

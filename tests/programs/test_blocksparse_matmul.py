@@ -103,6 +103,7 @@ def test_exact(mode: str, at: bool, bt: bool, per_segment: int) -> None:
 @pytest.mark.parametrize(
     ("block", "tk", "free"), [(16, 16, 8), (32, 16, 72), (32, 32, 128), (48, 16, 40), (24, 24, 64)]
 )
+@pytest.mark.sampled(4)
 def test_block_sizes(mode: str, device: str, block: int, tk: int, free: int) -> None:
     """One to three steps in a block; strips that are ragged and full; sizes that are no powers of two."""
     layout = layout_of(1, 2, 3)

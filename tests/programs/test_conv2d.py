@@ -39,6 +39,7 @@ def operands(
 
 
 @on_each("image filters moves", FORMS, [*FORMS, *REAL])
+@pytest.mark.sampled(4)
 def test_exact(
     device: str,
     image: tuple[int, ...],

@@ -33,6 +33,7 @@ def patterns(m: int, n: int, dtype: torch.dtype, device: str) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", TYPES)
 @on_each("m n", SMALL, REAL)
+@pytest.mark.sampled(6)
 def test_bits_are_kept(device: str, m: int, n: int, dtype: torch.dtype) -> None:
     x = patterns(m, n, dtype, device)
     assert_same_bits(copy(x), x)

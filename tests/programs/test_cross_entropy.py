@@ -14,6 +14,7 @@ REAL = [(1, 1), (3000, 257), (500, 32_768), (4096, 5000), (512, 30_000)]
 
 
 @on_each("rows n", SMALL, REAL)
+@pytest.mark.sampled(4)
 def test_out_of_place(device: str, rows: int, n: int, dtype: torch.dtype) -> None:
     """One row has -inf among its scores, as masked words have."""
     scores = (3 * torch.randn(rows, n, device=device)).to(dtype)
@@ -33,6 +34,7 @@ def test_out_of_place(device: str, rows: int, n: int, dtype: torch.dtype) -> Non
 
 
 @on_each("rows n", SMALL, REAL)
+@pytest.mark.sampled(4)
 def test_forward_and_backward(device: str, rows: int, n: int, dtype: torch.dtype) -> None:
     x = (3 * torch.randn(rows, n, device=device)).to(dtype).requires_grad_()
     label = torch.randint(n, (rows,), device=device)

@@ -53,6 +53,7 @@ def test_every_tile(tile: int, dtype: torch.dtype) -> None:
 
 @BY_TRANSPOSITION
 @pytest.mark.parametrize("tile", [0, 5, 22])
+@pytest.mark.sampled(4)
 def test_every_transposition(dtype: torch.dtype, at: bool, bt: bool, tile: int) -> None:
     tm, tn, tk = POINTS[tile]
     check_exact(dtype, "cpu", (2 * tm, tn, 3 * tk), at, bt, tile)

@@ -22,6 +22,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return python(Path(__file__).with_name("guarded.py"), *arguments)
 
 
+@pytest.mark.slow
 def test_nothing_past_the_operands_is_read() -> None:
     """In all transpositions; the last one that is printed came before the one that ended the process."""
     done = run("00", "01", "10", "11")

@@ -16,6 +16,7 @@ REAL = [(1, 1), (5000, 1000), (8, 33, 120), (300, 8192), (4, 1024, 1600), (4096,
 
 
 @on_each("shape", SMALL, REAL)
+@pytest.mark.sampled(4)
 def test_forward_and_backward(device: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
     n = shape[-1]
     x = (3 * torch.randn(shape, device=device) - 2).to(dtype).requires_grad_()

@@ -15,6 +15,7 @@ NAN, INF = float("nan"), float("inf")
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @on_each("rows n", SMALL, REAL)
+@pytest.mark.sampled(4)
 def test_forward_and_backward(device: str, rows: int, n: int, dtype: torch.dtype) -> None:
     x = (3 * torch.randn(rows, n, device=device)).to(dtype).requires_grad_()
     dy = torch.randn(rows, n, device=device).to(dtype)

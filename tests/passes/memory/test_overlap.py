@@ -199,6 +199,7 @@ def reached(scale: int, offset: int, times: int, bits: int, m: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", range(200))
+@pytest.mark.sampled(2)
 def test_two_blocks_against_the_addresses(seed: int) -> None:
     """Where two random blocks meet for some M, counted out, there is a barrier."""
     pick = random.Random(seed)

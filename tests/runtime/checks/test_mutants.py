@@ -191,6 +191,7 @@ def test_nothing_is_said_of_what_is_right() -> None:
 
 
 @pytest.mark.parametrize("inspected", [False, True], ids=["checked", "inspected"])
+@pytest.mark.sampled(2)
 def test_a_sample_of_the_code_for_a_gpu(inspected: bool) -> None:
     mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
     agreed = [agree(mutant, inspected=inspected) for mutant in mutants[4 :: 3 * EVERY]]

@@ -60,6 +60,7 @@ def test_another_kernel_of_the_text() -> None:
     assert ".entry g(" in pytriton.kernel(PROMISES).asm("ptx", "cuda:90", kernel="g")
 
 
+@pytest.mark.slow
 def test_num_stages() -> None:
     text = """\
 __global__ void f(float* z, float* x, int n) {

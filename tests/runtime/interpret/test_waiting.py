@@ -50,6 +50,7 @@ def run(body: str, held: int = 1, check: bool | None = None) -> torch.Tensor:
         "int x[16] = 0 ... 16; while (*lock) x = 15 - x;",
     ],
 )
+@pytest.mark.sampled(2)
 def test_who_waits_for_ever_is_told(body: str, check: bool | None) -> None:
     with pytest.raises(LaunchError) as caught:
         run(body, check=check)
@@ -84,6 +85,7 @@ def test_a_lock_that_is_not_released() -> None:
         "while (atomic_add(z + 2, 1) < n);",
     ],
 )
+@pytest.mark.sampled(2)
 def test_who_gets_on_is_left_alone(body: str, check: bool | None) -> None:
     assert int(run(body, held=0, check=check)[0]) == 2
 
