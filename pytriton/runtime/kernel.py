@@ -30,6 +30,7 @@ from pytriton.runtime.launch.buffers import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
+from pytriton.runtime.native.native_kernel import native_module
 from pytriton.runtime.options.annotations import (
     Check,
     DefineGiven,
@@ -243,19 +244,21 @@ class Kernel:
         num_warps: int | None = None,
         kernel: str | None = None,
     ) -> str:
-        """What the compiler makes of it: ``ttir``, ``ttgir``, ``llir``, ``ptx`` or ``amdgcn``.
+        """What the compiler makes of it: ``ttir``, ``ttgir``, ``llir``, ``ptx``, ``amdgcn``; ``c`` for the CPU.
 
         ``target`` is ``cuda:80``, ``cuda:90``, ``hip:gfx942`` or the like; None is the present GPU. Works
         without a GPU and before any call, for the common case: aligned pointers, all promises kept,
         integers unknown. For the present GPU and nothing else given, it shows what the last call ran.
         """
-        if target is None and self._last and not (defines or num_warps or kernel):
+        if target is None and mode != "c" and self._last and not (defines or num_warps or kernel):
             compiled = self._last.chosen.last_compiled()
             if compiled is not None:
                 return assembly(compiled, mode)
-        wanted = present_target() if target is None else parse_target(target)
         text = self._definition.text.for_kernel(option("kernel", kernel))
         point = self._definition.configs(defines_of(defines), num_warps)[0]
+        if mode == "c":
+            return native_module(text, point, checked=False).text
+        wanted = present_target() if target is None else parse_target(target)
         candidate = Plan(text, [point], PlanSettings()).first
         specialization = common_specialization(candidate.translation.parameters)
         return assembly(candidate.compile_for(specialization, wanted), mode)

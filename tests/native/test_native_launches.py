@@ -96,6 +96,42 @@ def test_fast_code_runs_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.equal(z, x + 17)
 
 
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_torn_library_is_compiled_again(keep: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading the first half of one may end the process."""
+    monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path))
+    text = COPY.replace("*(x + i)", "*(x + i) + 19")
+    x, z = torch.arange(4096.0), torch.zeros(4096)
+    pytriton.kernel(text)(x, z, grid=256)
+    (library,) = tmp_path.glob("*.so")
+    library.with_suffix(".torn").write_bytes(library.read_bytes()[:keep])
+    library.with_suffix(".torn").rename(library)
+    assert not c_compiler.is_whole(library)
+    pytriton.kernel(text)(x, z.zero_(), grid=256)
+    assert torch.equal(z, x + 19)
+    assert c_compiler.is_whole(library)
+
+
+def test_a_library_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter runs the kernel."""
+    monkeypatch.setattr(c_compiler, "store_bytes", lambda name, content: tmp_path / name)
+    x, z = torch.arange(64.0), torch.zeros(64)
+    pytriton.kernel(COPY.replace("*(x + i)", "*(x + i) + 23"))(x, z, grid=4)
+    assert torch.equal(z, x + 23)
+
+
+def test_what_runs_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = pytriton.kernel(COPY.replace("16", "TILE"), {"TILE": [8, 16]})
+    text = kernel.asm("c", defines={"TILE": 4})
+    (tmp_path / "copy.c").write_text(COPY.replace("16", "4"))
+    assert main(["translate", str(tmp_path / "copy.c"), "--to", "c"]) == 0
+    assert [line.strip() for line in text.splitlines() if "for (" in line] == [
+        line.strip() for line in capsys.readouterr().out.splitlines() if "for (" in line
+    ]
+    kernel(torch.arange(16.0), torch.zeros(16), grid=1)
+    assert "copy_programs" in kernel.asm("c") != text
+
+
 def test_an_interrupt_ends_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two chunks of programs; no thread runs on."""
     monkeypatch.setenv("PYTRITON_THREADS", "3")

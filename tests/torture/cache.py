@@ -150,6 +150,7 @@ class Torture:
             "PYTRITON_REPLAY": str(self.root / "pinned.jsonl"),
             "PYTRITON_FORCE_TUNE": None,
             "XDG_CACHE_HOME": None,
+            "PYTRITON_CC": self._random.choice(["none", None]),  # modules, or libraries of C
         }
         plan: dict[str, Any] = {"root": str(self.root), "rate": 0.08, "uid": 0, "refused": False}
         plan |= {"temporary": str(self.root / "temporary"), "environment": environment}
@@ -231,7 +232,10 @@ class Torture:
                 self.failures.append(f"round {number}: {still} temporary files are left after a calm process")
         if scene in ("open", "link") and list(place.iterdir()):
             self.failures.append(f"round {number}: something was written to {place}")
-        stand_ins = [path.name for path in (self.root / "temporary").iterdir()]
+        temporary = self.root / "temporary"
+        for folder in temporary.glob("pytriton-cc-*"):  # of a process that was killed while it compiled
+            shutil.rmtree(folder)
+        stand_ins = [path.name for path in temporary.iterdir()]
         if not set(stand_ins) <= {f"pytriton-{os.geteuid()}", f"pytriton-{STRANGER}"}:
             self.failures.append(f"round {number}: stand-ins {stand_ins}")
 
@@ -253,7 +257,7 @@ class Torture:
             subprocess.run(["umount", str(place)], check=True)
         found = whole(self.root / "shared")
         if found["torn"] > self.counts["torn write: lie"]:  # a disk that lies is found out at the next use
-            self.failures.append(f"{found['torn']} modules are torn")
+            self.failures.append(f"{found['torn']} modules or libraries are torn")
         self.counts |= Counter({f"files at the end: {name}": count for name, count in found.items()})
 
 

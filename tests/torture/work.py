@@ -15,6 +15,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime.compile.module_cache import module_name
+from pytriton.runtime.native.c_compiler import is_whole
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.tune import record
 
@@ -90,7 +91,7 @@ def choose(luck: random.Random, faulty: bool) -> None:
 
 def whole(place: Path) -> dict[str, Any]:
     """What lies in a directory: how many files of each kind; modules must be what their names say."""
-    counts = {"modules": 0, "tuned": 0, "left": 0, "torn": 0}
+    counts = {"modules": 0, "libraries": 0, "tuned": 0, "left": 0, "torn": 0}
     for path in place.iterdir():
         if path.name.startswith(".writing-"):
             counts["left"] += 1
@@ -100,6 +101,9 @@ def whole(place: Path) -> dict[str, Any]:
             counts["modules"] += 1
             named = module_name(path.stem.rpartition("_")[0], path.read_text(encoding="utf-8"))
             counts["torn"] += named != path.stem
+        elif path.suffix == ".so":
+            counts["libraries"] += 1
+            counts["torn"] += not is_whole(path)
         else:
             raise AssertionError(f"a stray file: {path}")
     return counts

@@ -58,7 +58,9 @@ def _tell(events: int, what: str) -> None:
 def main() -> None:
     torch.set_num_threads(1)
     text = work.TEXT.replace("FACTOR", "2").replace("OFFSET", "1")
-    translate_as(text, {"TILE": 16}, Settings(checked=True))  # all templates are read before anyone is harmed
+    # All templates are read before anyone is harmed.
+    translate_as(text, {"TILE": 16}, Settings(checked=True))
+    pytriton.kernel(text).asm("c", defines={"TILE": 16})
     print(json.dumps({"version": pytriton.__version__, "file": pytriton.__file__}), flush=True)
     for line in sys.stdin:
         plan = json.loads(line)

@@ -2,6 +2,7 @@
 
 Input: a module's source. Output: the loaded library, or a ``NoLibrary`` with the reason why there is none. Objects
 are named by source, compiler version, flags and processor, and replaced atomically: processes may compile at once.
+An object ends in its own digest, which loaders do not look at: one that a disk tore is compiled again.
 Any optimisation gives the same bits: no flag lets a compiler change arithmetic, and it knows no function of the
 library, so that it computes none of them itself.
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from pytriton.frozen import record
-from pytriton.runtime.compile.module_cache import directory, load_bytes, store_bytes
+from pytriton.runtime.compile.module_cache import directory, read_bytes, store_bytes
 
 VARIABLE: Final = "PYTRITON_CC"
 COMPILERS: Final = ("cc", "clang", "gcc")
@@ -36,6 +37,7 @@ FAST: Final = "-O3"  # a flag for code that runs long
 LIBRARIES: Final = ("-nostdlib", "-lm", "-lgcc") if sys.platform == "linux" else ("-lm",)  # libc is there
 MAX_SECONDS: Final = 300  # of one compilation
 MAX_OBJECT_BYTES: Final = 1 << 26
+DIGEST_BYTES: Final = 32
 
 
 @record
@@ -107,14 +109,14 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
     compiler = find()
     if isinstance(compiler, NoLibrary):
         return compiler
-    file = _file(compiler, name, text, flags)
-    if load_bytes(file, MAX_OBJECT_BYTES) is None:
+    path = directory() / _file(compiler, name, text, flags)
+    if not is_whole(path):
         made = _compiled(compiler, text, flags)
         if isinstance(made, NoLibrary):
             return made
-        path = store_bytes(file, made)
-    else:
-        path = directory() / file
+        path = store_bytes(path.name, made + hashlib.sha256(made).digest())
+        if not is_whole(path):
+            return NoLibrary(f"{path} cannot be written")
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
@@ -124,7 +126,16 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
 def is_built(name: str, text: str, *flags: str) -> bool:
     """Whether the library is in the cache."""
     compiler = find()
-    return isinstance(compiler, CCompiler) and (directory() / _file(compiler, name, text, flags)).exists()
+    return isinstance(compiler, CCompiler) and is_whole(directory() / _file(compiler, name, text, flags))
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file can be read and holds a library with its digest."""
+    try:
+        content = read_bytes(path, MAX_OBJECT_BYTES)
+    except (OSError, ValueError):
+        return False
+    return hashlib.sha256(content[:-DIGEST_BYTES]).digest() == content[-DIGEST_BYTES:]
 
 
 def _file(compiler: CCompiler, name: str, text: str, flags: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from pytriton.errors import CompileError, UnsupportedError
-from pytriton.native.c_module import to_c
+from pytriton.native.c_module import NativeModule, to_c
 from pytriton.runtime.native.c_compiler import VARIABLE, NoLibrary, find
 from pytriton.runtime.native.processor import Native, native
 from pytriton.runtime.options.defines import Config
@@ -24,13 +24,18 @@ def native_of(text: KernelText, config: Config, *, checked: bool) -> Native | No
     compiler = find()
     if isinstance(compiler, NoLibrary):
         return compiler
+    try:
+        return native(native_module(text, config, checked=checked))
+    except (CompileError, UnsupportedError) as error:
+        return NoLibrary(str(error).partition("\n")[0])
+
+
+def native_module(text: KernelText, config: Config, *, checked: bool) -> NativeModule:
+    """The kernel of a config as C; raises CompileError, TC460 for what has no C yet."""
     settings = replace(
         text.settings, precision=config.precision, fast_math=config.fast_math, checked=checked, on_cpu=True
     )
-    try:
-        return native(to_c(text.source, config.defines, settings))
-    except (CompileError, UnsupportedError) as error:
-        return NoLibrary(str(error).partition("\n")[0])
+    return to_c(text.source, config.defines, settings)
 
 
 def inspected() -> str:
