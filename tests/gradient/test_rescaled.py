@@ -55,6 +55,9 @@ RESCALED = {
     "a product of inputs": f"T m = -9; T s = 0; T c = 0; {ONE} T f = a * v; T q = max(m, f); s = s * exp(m - q) + exp(f - q); c = c * exp(m - q) + exp(f - q) * a{ROW} c / s;",
     "a bias": f"T m = -9; T s = 0; {FOUR} T f[4] = a + v; T q = max(m, f[max]); s = s * exp(m - q) + exp(f - q)[+]{ROW} log(s) + m;",
     "a block of sums": f"T m = -9; T s = 0; T c[4] = 0; {FOUR} T q = max(m, a[max]); T e = exp(m - q); T p[4] = exp(a - q); s = s * e + p[+]; c = c * e + p * v; m = q; }} *(y + r * 4 + o) = c / s;",
+    "a block of sums first": f"T m = -9; T c[4] = 0; T s = 0; {FOUR} T q = max(m, a[max]); T e = exp(m - q); T p[4] = exp(a - q); c = c * e + p; s = s * e + p[+]; m = q; }} *(y + r * 4 + o) = c / s;",
+    "two growths": f"T m = -9; T s = 0; T d = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); d = d * exp((m - q) * 2) + exp(2 * (a - q)) * v{ROW} d / (s * s);",
+    "no sum of positive numbers": f"T m = -9; T s = 0; T d = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q) * v; d = d * exp(m - q) - exp(a - q){ROW} s / d;",
     "a row of exponents": f"T m[4] = -9; T s[4] = 0; {FOUR} T q[4] = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; }} *(y + r * 4 + o) = log(s) + m;",
     "rows and columns": f"T m[4] = -9; T s[4] = 0; T c[4, 4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); T p[4] = exp(a - q); s = s * e + p; c = c * e[:, newaxis] + p[:, newaxis] * v[newaxis, :]; m = q; }} T d[4, 4] = c / s[:, newaxis]; *(y + r * 4 + o) = d[:, +];",
     "scores of a loop": "T m = -9; T s = 0; for (int k = 0; k < n; k += 1) { T a = 0; for (int j = 0; j < 4; j += 1) a += *(x + (r * n + k) * 4 + j) * *(w + j); T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; } *(y + r) = log(s) + m;",
@@ -133,6 +136,28 @@ def test_no_scratch(body: str) -> None:
     assert "iterations" not in source
 
 
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [
+        ("logsumexp", "m + log(s)"),
+        ("base 2", "m + log2(s)"),
+        ("a block of sums first", "m + log(s)"),
+        ("from the first element", "m + log(s)"),
+        ("least", None),
+        ("scaled", None),
+        ("two growths", None),
+        ("a difference", None),
+        ("no sum of positive numbers", None),
+    ],
+)
+def test_where_a_sum_is_one(name: str, normal: str | None) -> None:
+    """The exponent is changed where a sum is positive, and all sums grow with it as this one does."""
+    text = f"{HEAD}  {RESCALED[name]}\n}}"
+    source = str(pytriton.gradient(pytriton.kernel(text, defines={"T": torch.double})).source())
+    found = re.findall(r"= (m\w* \+ log2?\(s\w*\));", source)
+    assert [re.sub(r"_\d", "", one) for one in found] == ([] if normal is None else [normal])
+
+
 @pytest.mark.parametrize("body", OTHERS.values(), ids=OTHERS)
 @pytest.mark.sampled(3)
 def test_others_keep_their_states(body: str) -> None:
@@ -180,3 +205,32 @@ def test_attention(queries: int, keys: int, causal: bool) -> None:
     for name, tensor in zip("QKV", inputs, strict=True):
         torch.testing.assert_close(made[name], tensor.grad)
     assert "state_" not in derived.source()
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(torch.half, 1.0), (torch.half, 2e-3), (torch.bfloat16, 1.0)])
+def test_attention_of_halves(dtype: torch.dtype, scale: float) -> None:
+    """Products take halves, with cotangents as they were loaded: as near as torch's own backward in this type."""
+    generator = torch.Generator().manual_seed(1)
+    q, k, v, flow = (torch.randn(2, 96, 16, generator=generator).to(dtype) for _ in range(4))
+    flow *= scale
+    kernel = pytriton.kernel(attention.SOURCE, defines=attention.defines(dtype, 16, True, attention.SMALL))
+    derived = pytriton.gradient(kernel)
+    arguments = q, k, v, torch.empty_like(q), 96, 96, 0.25, *(s for x in (q, k, v) for s in x.stride()[:2])
+    made = derived(*arguments, grid=(6, 2), d_outputs={"O": flow})
+    products = [line.strip() for line in str(derived.source()).splitlines() if "d_" in line and "@" in line]
+    assert [re.search(r"(\S+|\^\S+ \S+) @ [^ ;]+", line)[0] for line in products] == [
+        "^(TYPE[TM, TN])p @ do_2",
+        "do_2 @ ^v",
+        "t @ k",
+        "^t @ q",
+    ]
+
+    def by_torch(to: torch.dtype) -> list[torch.Tensor]:
+        inputs = [tensor.detach().to(to).requires_grad_() for tensor in (q, k, v)]
+        scores = (inputs[0] @ inputs[1].mT * 0.25).masked_fill(torch.ones(96, 96).triu(1).bool(), -torch.inf)
+        out = scores.softmax(-1) @ inputs[2]
+        return list(torch.autograd.grad(out, inputs, flow.to(to)))
+
+    for name, exact, near in zip("QKV", by_torch(torch.double), by_torch(dtype), strict=True):
+        mine, theirs = ((tensor.double() - exact).norm() / exact.norm() for tensor in (made[name], near))
+        assert mine < theirs

@@ -591,6 +591,8 @@ RESCALED = (
     ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "any((self._exponent.inside in names(expr) for expr in expressions))", "False", "the old exponent counts"),
     ("a rescaled sum may be read", "gradient/derive/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
     ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
+    ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "a difference"),
+    ("sums of several growths by one divisor", "gradient/derive/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
     ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 
@@ -613,8 +615,8 @@ ELSEWHERE = (
     (
         "masks before the local derivative",
         "gradient/derive/rules:_over",
-        "replace(cotangent, value=f.binary('/', value, divisor), clean=False)",
-        "replace(cotangent, value=f.binary('/', settled(cotangent), divisor), clean=True)",
+        "cotangent if value is cotangent.value else replace(cotangent, value=value, clean=False)",
+        "replace(cotangent, value=f.over(settled(cotangent), divisor), clean=True)",
         "test_masks",
     ),
     (

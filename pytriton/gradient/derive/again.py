@@ -88,6 +88,7 @@ class Recomputed:
         self._gradients: dict[Symbol, Symbol] = {}
         self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
+        self._ones: set[Symbol] = set()  # variables that are 1
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
         self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs
@@ -221,6 +222,8 @@ class Recomputed:
         if value is not None:
             return replace(value, span=expr.span)
         if isinstance(expr, Name):
+            if expr.symbol in self._ones:
+                return f.number(1, f.scalar(expr))
             return (
                 expr if expr.symbol.value is not None else replace(expr, symbol=self.symbol_of(expr.symbol))
             )
@@ -233,7 +236,7 @@ class Recomputed:
                 expr.span,
                 help="write it with other operators, or compute it before and pass it as a parameter",
             )
-        return with_children(expr, self._now)
+        return f.without_ones(with_children(expr, self._now))
 
     # ------------------------------------------------------------ pointers of gradients
 
@@ -372,6 +375,7 @@ class Recomputed:
 
     def _recompute_loop(self, loop: Loop) -> None:
         if loop.computed:
+            self._ones.update(loop.ones)
             for after, variable in loop.computed.items():
                 for own, other in zip(self.with_gradient(after), self.with_gradient(variable), strict=True):
                     self.level.symbols[own] = self.symbol_of(other)

@@ -130,7 +130,7 @@ FIXED: Final = Drift("+")
 _ZERO: Final = Drift("0")
 _INFINITE: Final = Drift("inf")
 _STILL: Final = (FIXED, _ZERO, _INFINITE)
-_LN2: Final = 0.6931471805599453
+LN2: Final = 0.6931471805599453
 
 
 class Shift:
@@ -349,11 +349,11 @@ def _called(function: str, grown: Drift | None) -> Drift | None:
         case "exp", "+":
             kind, by = "*", grown.by
         case "exp2", "+":
-            kind, by = "*", grown.by * _LN2
+            kind, by = "*", grown.by * LN2
         case "log", "*":
             kind, by = "+", grown.by
         case "log2", "*":
-            kind, by = "+", grown.by / _LN2
+            kind, by = "+", grown.by / LN2
         case "sqrt", "*":
             kind, by = "*", grown.by / 2
         case "rsqrt", "*":

@@ -8,7 +8,7 @@ else has an effect on what is derived, so barriers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -73,7 +73,7 @@ class Carried:
 @dataclass(eq=False)
 class Loop:
     """``constant``: no derivative flows through its values; ``computed``: by what it leaves, variables with these
-    values (rescaled.py).
+    values, and ``ones``, what is 1 then (rescaled.py).
     """
 
     carried: list[Carried]
@@ -82,6 +82,7 @@ class Loop:
     statement: Statement
     constant: bool = False
     computed: Mapping[Symbol, Symbol] = field(default_factory=dict)
+    ones: Collection[Symbol] = ()
 
 
 @dataclass(eq=False)

@@ -17,6 +17,10 @@ the forward's values (``Loop.computed``), and no derivative flows through it; th
 it, and derivatives flow through this one alone. That needs that none flows through M: that no output changes if d
 is added to M, while the second loop has M + d for M (cancelled.py).
 
+So M may be any number. Where one of the sums, s, is of positive numbers, M + log(s) / c is taken: s is 1 then, and
+each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities exp(c * f - c * M) are at
+most 1 then, and cotangents of means are those that were loaded, which a product takes as they are.
+
 What ``rescaled`` checks, each with ``Shift``, which knows how values change with d:
 
 * m is read only in a and in m', and x only in x * a and in m';
@@ -28,14 +32,31 @@ What ``rescaled`` checks, each with ``Shift``, which knows how values change wit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isclose
 
 from pytriton.frozen import record, replace
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
-from pytriton.gradient.derive.cancelled import FIXED, Shift, broadcast
+from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift, broadcast
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, copied, rewritten
 from pytriton.gradient.derive.loops import only_adds
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Reshape, Symbol, Unary
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Expand,
+    Expr,
+    Literal,
+    Name,
+    Permute,
+    Reduce,
+    Reshape,
+    Select,
+    Symbol,
+    Unary,
+)
 from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
 from pytriton.lang.tree.walk import names, rebuild, same, with_children
 
@@ -44,11 +65,11 @@ Values = Mapping[Symbol, Expr]
 
 @record
 class Rescaled:
-    """Proof that ``adding``, which only adds, leaves the sums that ``computing`` leaves, and that no output depends
-    on the exponent that this leaves.
+    """Proof that ``adding``, which only adds, leaves the sums that ``computing`` leaves, a loop and definitions;
+    and that no output depends on the exponent that these leave.
     """
 
-    computing: Loop
+    computing: tuple[Item, ...]
     adding: Loop
 
 
@@ -57,7 +78,7 @@ def without_rescaling(items: Sequence[Item], flow: Flow, outputs: Collection[Sym
     result: list[Item] = []
     for at, item in enumerate(items):
         proof = rescaled(item, items[:at], items[at + 1 :], flow, outputs) if isinstance(item, Loop) else None
-        result += [item] if proof is None else [proof.computing, proof.adding]
+        result += [item] if proof is None else [*proof.computing, proof.adding]
     return result
 
 
@@ -70,13 +91,10 @@ def rescaled(
     starts = _values(before)
     for carry in loop.carried:
         if is_floating(carry.inside.type):
-            adding = _Rescaling(loop, carry, starts).adding()
+            rescaling = _Rescaling(loop, carry, starts)
+            adding = rescaling.adding()
             if adding is not None and _cancels(carry.after, [adding, *after], flow, outputs):
-                computing, own = copied(loop)
-                for copy, original in zip(computing.carried, loop.carried, strict=True):
-                    copy.after = carry.after if original is carry else copy.after
-                computed = {sum_.after: own[sum_.after] for sum_ in adding.carried}
-                return Rescaled(replace(computing, constant=True), replace(adding, computed=computed))
+                return rescaling.with_one(adding) or rescaling.as_it_is(adding)
     return None
 
 
@@ -109,6 +127,7 @@ class _Rescaling:
         self._last = Name(loop.statement.span, exponent.after.type, exponent.after)
         self._sums = [c for c in loop.carried if is_floating(c.inside.type) and c is not exponent]
         self._factors: dict[Carried, Expr] = {}
+        self._grown: dict[Symbol, Drift] = {}  # how what is carried grows with d
 
     def adding(self) -> Loop | None:
         """The loop that only adds; None where a condition is not met."""
@@ -226,7 +245,8 @@ class _Rescaling:
             if scale is None or scale.kind != "*":
                 return False
             grown[carry] = scale
-        shift.grown |= {carry.inside: growth for carry, growth in grown.items()}
+        self._grown = {carry.inside: growth for carry, growth in grown.items()}
+        shift.grown |= self._grown
         shift.follow(body)
         return all(shift.grown.get(carry.last) == growth for carry, growth in grown.items())
 
@@ -246,6 +266,76 @@ class _Rescaling:
         if not names(first).isdisjoint((*self._values, *(other.inside for other in self._loop.carried))):
             return None
         return Binary(before.span, carry.inside.type, "*", before, first)
+
+    # ---------------------------------------------------------------- M, or M + log(s) / c
+
+    def as_it_is(self, adding: Loop) -> Rescaled:
+        """The first loop leaves M and the sums."""
+        computing, own = copied(self._loop)
+        for copy, original in zip(computing.carried, self._loop.carried, strict=True):
+            copy.after = self._exponent.after if original is self._exponent else copy.after
+        computed = {carry.after: own[carry.after] for carry in adding.carried}
+        return Rescaled((replace(computing, constant=True),), replace(adding, computed=computed))
+
+    def with_one(self, adding: Loop) -> Rescaled | None:
+        """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M."""
+        exponent = self._exponent.after
+        sums = [carry for carry in adding.carried if self._grown.get(carry.inside, FIXED) != FIXED]
+        growth = list(dict.fromkeys(self._grown[carry.inside].by for carry in sums))
+        logarithm = _logarithm(growth[0]) if len(growth) == 1 else None
+        in_order = all(_is_in_order(self._grown[carry.inside]) for carry in sums)
+        one = next((carry for carry in sums if self._may_be_one(adding, carry)), None)
+        if logarithm is None or one is None or not in_order:
+            return None
+        computing, own = copied(self._loop)
+        computed = {carry.after: own[carry.after] for carry in adding.carried}
+        divisor = f.named(own[one.after])
+        shift = f.call(logarithm, f.scalar(divisor), divisor)
+        values = {exponent: f.add(f.named(own[exponent]), shift)}
+        for carry in sums:
+            if carry is not one:
+                axes = self._grown[carry.inside].axes
+                new = [axis not in axes for axis in range(len(shape_of(carry.after.type)))]
+                mean = computed[carry.after] = replace(carry.after)
+                below = f.expanded(divisor, new) if axes else divisor
+                values[mean] = f.over(f.named(own[carry.after]), below)
+        means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
+        adding = replace(adding, computed=computed, ones=(one.after,))
+        return Rescaled((replace(computing, constant=True), *means), adding)
+
+    def _may_be_one(self, adding: Loop, carry: Carried) -> bool:
+        """Whether a sum is as large as M, and of numbers that are not negative."""
+        values = {**self._starts, **_values(adding.body)}
+        alike = carry.after.type == self._exponent.after.type and 1 not in shape_of(carry.after.type)
+        ends = carry.before, Name(carry.last.span, carry.last.type, carry.last)
+        return alike and all(_is_positive(end, values, carry.inside) for end in ends)
+
+
+def _logarithm(growth: float) -> str | None:
+    """What the exponent of a sum is, which changes by exp(growth * d) if d is added to its exponent."""
+    return "log" if growth == -1 else "log2" if isclose(growth, -LN2, rel_tol=1e-6) else None
+
+
+def _is_in_order(grown: Drift) -> bool:
+    return list(grown.axes) == sorted(grown.axes)
+
+
+def _is_positive(expr: Expr, values: Values, summed: Symbol) -> bool:
+    """Whether a value is not negative if ``summed`` is not."""
+    match expr:
+        case Name(symbol=symbol):
+            return symbol is summed or (symbol in values and _is_positive(values[symbol], values, summed))
+        case Call(function="exp" | "exp2"):
+            return True
+        case Binary(operator="+" | "*", left=left, right=right) | Select(yes=left, no=right):
+            return _is_positive(left, values, summed) and _is_positive(right, values, summed)
+        case Cast(operand=operand) | Expand(operand=operand) | Broadcast(operand=operand):
+            return _is_positive(operand, values, summed)
+        case Reduce(operator="+", operand=operand) | Reshape(operand=operand) | Permute(operand=operand):
+            return _is_positive(operand, values, summed)
+        case Literal(value=value):
+            return isinstance(value, int | float) and value >= 0
+    return False
 
 
 def _is_zero(expr: Expr) -> bool:

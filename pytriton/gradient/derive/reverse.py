@@ -371,9 +371,15 @@ class Reversed(Recomputed):
         self.level.values[expr] = name
         return name
 
-    def named(self, formula: Expr, shape: tuple[int, ...] | None = None, hint: str = "t") -> Expr:
-        """A formula as a variable."""
-        element = f.scalar(formula)
+    def named(
+        self,
+        formula: Expr,
+        shape: tuple[int, ...] | None = None,
+        hint: str = "t",
+        to: ScalarType | None = None,
+    ) -> Expr:
+        """A formula as a variable; ``to``: converted to this type."""
+        element = to or f.scalar(formula)
         target = f.shape(formula) if shape is None else shape
         hint = "chosen" if element == BOOL else hint
         variable = self.new(hint, with_element(element, target), self.words.word(element))

@@ -32,7 +32,16 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import DOUBLE, FLOAT, ScalarType, element_of, shape_of, with_element
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    ScalarType,
+    element_of,
+    shape_of,
+    with_element,
+)
 from pytriton.lang.tree.unparse import element
 from pytriton.lang.tree.walk import same
 
@@ -54,7 +63,9 @@ class Surroundings(Protocol):
     flow: Flow
 
     def value(self, expr: Expr) -> Expr: ...
-    def named(self, formula: Expr, shape: tuple[int, ...] | None = None) -> Expr: ...
+    def named(
+        self, formula: Expr, shape: tuple[int, ...] | None = None, *, to: ScalarType | None = None
+    ) -> Expr: ...
     def contribute(self, symbol: Symbol, cotangent: Cotangent) -> None: ...
     def put(self, load: Load, cotangent: Cotangent) -> None: ...
     def half(self, formula: Expr) -> Expr: ...
@@ -125,11 +136,8 @@ def _times(cotangent: Cotangent, factor: Expr) -> Cotangent:
 
 
 def _over(cotangent: Cotangent, divisor: Expr) -> Cotangent:
-    value = cotangent.value
-    inner = f.opposite(value)
-    if inner is not None:
-        return replace(cotangent, value=f.negated(f.binary("/", inner, divisor)), clean=False)
-    return replace(cotangent, value=f.binary("/", value, divisor), clean=False)
+    value = f.over(cotangent.value, divisor)
+    return cotangent if value is cotangent.value else replace(cotangent, value=value, clean=False)
 
 
 def _masked(cotangent: Cotangent, mask: Expr) -> Cotangent:
@@ -283,22 +291,19 @@ def _reduce(expr: Reduce, cotangent: Cotangent, at: Surroundings) -> None:
 
 
 def _dot(expr: Dot, cotangent: Cotangent, at: Surroundings) -> None:
-    if at.flow.active(expr.left) and at.flow.active(expr.right):
-        cotangent = (
-            _named(cotangent, at)
-            if cotangent.clean
-            else replace(cotangent, value=at.named(settled(cotangent)), clean=True)
-        )
-    flowing = _full(cotangent)
+    """A product of halves multiplies its cotangent as half, as in torch; others in float."""
+    flowing, factor = _full(cotangent), element_of(expr.left.type)
+    if factor in (HALF, BFLOAT16) and factor == element_of(expr.right.type):
+        loaded = at.half(flowing)
+        flowing = loaded if element(loaded) == factor else at.named(flowing, to=factor)
+    elif f.variable(flowing) is None and at.flow.active(expr.left) and at.flow.active(expr.right):
+        flowing = at.named(flowing)
     swapped = (1, 0, *range(2, len(cotangent.shape)))
     for operand, other in ((expr.left, expr.right), (expr.right, expr.left)):
         if not at.flow.active(operand):
             continue
-        beside = f.filled(at.value(other), shape_of(other.type))
-        narrow = at.half(flowing)
-        coming = narrow if element(narrow) == element(beside) else flowing
-        turned = f.permuted(beside, swapped)
-        product = f.binary("@", coming, turned) if operand is expr.left else f.binary("@", turned, coming)
+        turned = f.permuted(f.filled(at.value(other), shape_of(other.type)), swapped)
+        product = f.binary("@", flowing, turned) if operand is expr.left else f.binary("@", turned, flowing)
         result = replace(product, type=with_element(adjoint_type(operand.type), shape_of(operand.type)))
         back(operand, Cotangent(result, shape_of(operand.type)), at)
 
