@@ -1,4 +1,4 @@
-"""The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
+"""The command line: ``pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """

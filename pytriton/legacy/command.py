@@ -1,4 +1,4 @@
-"""``python -m pytriton run --legacy PKG SCRIPT [ARGS]``: a program some of whose packages are of another time.
+"""``pytriton run --legacy PKG SCRIPT [ARGS]``: a program some of whose packages are of another time.
 
 The program runs as ``python SCRIPT ARGS`` (or ``python -m MODULE ARGS``) would run it, but that
 ``import triton`` gives pytriton inside the packages named. The script itself is none of them, unless
@@ -54,10 +54,10 @@ def run(options: argparse.Namespace) -> int:
     globals_ = {"__builtins__": legacy_builtins(_MAIN)} if within else {}
     sys.argv = [script, *options.arguments]
     try:
+        sys.path[0] = os.getcwd() if options.as_module else os.path.dirname(os.path.abspath(script))
         if options.as_module:
             runpy.run_module(script, globals_, _MAIN, alter_sys=True)
         else:
-            sys.path[0] = os.path.dirname(os.path.abspath(script))
             runpy.run_path(script, globals_, _MAIN)
     finally:
         for name in named:

@@ -1,4 +1,4 @@
-"""``python -m pytriton port``: old Triton-C in a code base -> modules of modern Triton that need nothing of ours.
+"""``pytriton port``: old Triton-C in a code base -> modules of modern Triton that need nothing of ours.
 
 command.py      the command line, and the order of the work
 read/           which files; their texts; for Python, the code around a text, followed without running it

@@ -1,4 +1,4 @@
-"""``python -m pytriton port``: the options, and the order of the work.
+"""``pytriton port``: the options, and the order of the work.
 
 Exit status: 0 nothing to do or all done, 1 manual work is needed (what was ported is written anyway; with
 ``--check`` also: a file is missing or out of date), 2 wrong usage. Files edited since they were written stay as

@@ -1,4 +1,4 @@
-"""``python -m pytriton port`` on a small repository, not a package, that has a text of every kind."""
+"""``pytriton port`` on a small repository, not a package, that has a text of every kind."""
 
 from __future__ import annotations
 
