@@ -13,14 +13,17 @@ from typing import Any
 
 import pytest
 
-from pytriton.__main__ import _parser, main
+from pytriton.__main__ import main
+from pytriton.command_line import parser
+from tests.processes import python
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "command-line.md"
+TOP = parser("0")
 
 
 def commands() -> dict[str, Any]:
-    (found,) = (action.choices for action in _parser()._actions if isinstance(action.choices, dict))
+    (found,) = (action.choices for action in TOP._actions if isinstance(action.choices, dict))
     return dict(found)
 
 
@@ -31,12 +34,30 @@ def test_help_has_examples_and_exit_status(name: str) -> None:
     assert examples
     assert "\nexit status: " in text
     for example in examples:
-        assert _parser().parse_args(shlex.split(example)[1:]).command == name
+        assert TOP.parse_args(shlex.split(example)[1:]).command == name
 
 
 def test_every_command_is_on_its_page() -> None:
     told = re.findall(r"\{output\} pytriton (\w+) --help", PAGE.read_text(encoding="utf-8"))
     assert sorted(told) == sorted(set(commands()) - {"info"})
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["port", "--help"], []])
+def test_only_the_chosen_command_is_imported(arguments: list[str]) -> None:
+    code = f"""
+import contextlib, sys
+from pytriton.__main__ import main
+with contextlib.suppress(SystemExit):
+    main({arguments})
+print(*sys.modules, file=sys.stderr)
+"""
+    done = python("-c", code)
+    assert done.stdout.startswith(("pytriton ", "usage: pytriton "))
+    loaded = set(done.stderr.split())
+    ours = {name for name in loaded if name.startswith("pytriton.")}
+    quick = {"boundary", "command_line", "errors", "frozen", "gradient", "source", "__main__"}
+    assert ours <= {f"pytriton.{name}" for name in quick}  # of gradient only the head of the folder
+    assert not loaded & {"torch", "triton", "numpy", "lark", "jinja2"}
 
 
 def test_the_first_of_a_list_is_taken_and_reported(

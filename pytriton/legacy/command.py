@@ -18,23 +18,6 @@ from pytriton.legacy.imports import legacy_builtins, legacy_imports
 _MAIN = "__main__"
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """The arguments of the command ``run``."""
-    command.add_argument(
-        "--legacy",
-        dest="packages",
-        action="append",
-        required=True,
-        metavar="PKG",
-        help="inside this package 'import triton' means pytriton; __main__ is the script itself",
-    )
-    command.add_argument(
-        "-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module, as in python -m"
-    )
-    command.add_argument("script", metavar="SCRIPT")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
-
-
 def run(options: argparse.Namespace) -> int:
     """Run the program; its own exit status passes as SystemExit. 2 for wrong use."""
     script: str = options.script

@@ -1,4 +1,4 @@
-"""``pytriton port``: the options, and the order of the work.
+"""``pytriton port``: the order of the work.
 
 Exit status: 0 nothing to do or all done, 1 manual work is needed (what was ported is written anyway; with
 ``--check`` also: a file is missing or out of date), 2 wrong usage. Files edited since they were written stay as
@@ -36,39 +36,6 @@ from pytriton.port.run.observations import ProgramError, observe
 from pytriton.progress import bar
 
 MAX_SHOWN: Final = 3  # names of files in a message
-
-
-def add_port(commands: Any) -> None:
-    """Add the command to an argparse object."""
-    command = commands.add_parser(
-        "port", help="port a package, or the Triton-C in any files, to modern Triton"
-    )
-    command.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a package, or files and folders to search"
-    )
-    command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
-    command.add_argument("--diff", action="store_true", help="show the changes, write nothing")
-    command.add_argument(
-        "--in-place", action="store_true", help="change the package itself (commit it first)"
-    )
-    command.add_argument(
-        "--kernels-only", action="store_true", help="write a folder of kernels alone, even of a package"
-    )
-    command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
-    command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
-    command.add_argument(
-        "--with-tests",
-        action="store_true",
-        help="also tests against the old sources, next to the ported folder",
-    )
-    command.add_argument(
-        "--run", metavar="PROGRAM",
-        help="a Python program, as it is typed in a shell: run it, and port what it launches",
-    )  # fmt: skip
-    command.add_argument(
-        "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
-        help="a define for every source; a list is a sweep",
-    )  # fmt: skip
 
 
 def port(options: argparse.Namespace) -> int:
