@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytriton
-from pytriton.command_line import parser
+from pytriton.command_line import parser, usage, with_options
 from pytriton.errors import CompileError, Report
 
 _NEEDED = ("jinja2", "lark", "markupsafe")
@@ -82,7 +82,7 @@ def _translate(options: argparse.Namespace) -> int:
             return 0
         data, name = _read(options.file, options.kernel, given)
     except CompileError as error:
-        print(_with_options(str(error)), file=sys.stderr)
+        print(with_options(str(error)), file=sys.stderr)
         return 1
     except (OSError, LookupError) as error:
         why = error.strerror if isinstance(error, OSError) else error.args[0]
@@ -112,13 +112,13 @@ def _translate(options: argparse.Namespace) -> int:
             translation = pytriton.translate(data, given, **settings)
             text, warnings = translation.text, tuple(map(str, translation.warnings))
     except CompileError as error:
-        print(_with_options(str(error)), file=sys.stderr)
+        print(with_options(str(error)), file=sys.stderr)
         return 1
     for key, value in given_options(options.defines).items():
         if isinstance(value, list) and options.command == "translate":
             print(f"note: {key} is {value[0]}, the first of {len(value)} values", file=sys.stderr)
     for warning in warnings:
-        print(_with_options(warning), file=sys.stderr)
+        print(with_options(warning), file=sys.stderr)
     return _write(options.out, text)
 
 
@@ -133,19 +133,35 @@ def _serve() -> int:
 
 
 def _format(options: argparse.Namespace) -> int:
+    if options.out is not None and len(options.files) > 1:
+        return usage(options, "-o takes one FILE; --in-place changes several")
+    return max(_format_one(file, options) for file in options.files)
+
+
+def _format_one(file: Path, options: argparse.Namespace) -> int:
     from pytriton.lang.format import formatted
     from pytriton.lang.tokens import decode
 
+    if file.suffix == ".py":
+        print(f"{file}: error: a Python file; format takes Triton-C", file=sys.stderr)
+        return 2
     try:
-        piped = str(options.file) == "-"
-        data = sys.stdin.buffer.read() if piped else options.file.read_bytes()
-        text = formatted(decode(data, "<stdin>" if piped else str(options.file), Report()))
+        piped = str(file) == "-"
+        data = sys.stdin.buffer.read() if piped else file.read_bytes()
+        text = formatted(decode(data, "<stdin>" if piped else str(file), Report()))
     except CompileError as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"{options.file}: error: {error.strerror}", file=sys.stderr)
+        print(f"{file}: error: {error.strerror}", file=sys.stderr)
         return 2
+    changed = text.encode() != data
+    if options.check:
+        if changed:
+            print(f"{file}: is not formatted")
+        return int(changed)
+    if options.in_place and not piped:
+        return _write(file, text) if changed else 0
     return _write(options.out, text)
 
 
@@ -179,13 +195,6 @@ def _read(file: Path, kernel: str | None, given: dict[str, Any]) -> tuple[bytes,
 
 def _names(given: str | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(name.strip() for name in given.split(","))
-
-
-def _with_options(text: str) -> str:
-    """A message for a command line, where defines are given by ``-D``."""
-    text = re.sub(r"in defines, as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"with -D \1=\2", text)
-    text = re.sub(r"as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"as in -D \1=\2", text)
-    return re.sub(r"^(note: .*) in defines$", r"\1 by -D", text, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Nothing here imports what a command runs: ``__main__.py`` does, for the chosen o
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -29,8 +30,12 @@ _BELOW: Final = {
         "0 done, 1 errors in the source or no derivative, 2 wrong usage",
     ),
     "format": (
-        ("pytriton format dot.c -o dot.c", "cat dot.c | pytriton format -"),
-        "0 done, 1 the text is not made of tokens, 2 wrong usage",
+        (
+            "pytriton format --in-place dot.c softmax.c",
+            "pytriton format --check dot.c softmax.c",
+            "cat dot.c | pytriton format -",
+        ),
+        "0 done, 1 a source is not made of tokens or --check found one to format, 2 wrong usage",
     ),
     "run": (
         (
@@ -55,6 +60,7 @@ _BELOW: Final = {
         (
             "pytriton completion bash > ~/.local/share/bash-completion/completions/pytriton",
             "pytriton completion zsh > ~/.zfunc/_pytriton",
+            "pytriton completion fish > ~/.config/fish/completions/pytriton.fish",
         ),
         "0 done, 2 wrong usage, or no shtab",
     ),
@@ -83,7 +89,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     commands.add_parser("lsp", help="a language server for editors, on stdin and stdout")
     commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
     command = commands.add_parser("completion", help="a script that completes the command line in a shell")
-    command.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    command.add_argument("shell", choices=("bash", "zsh", "tcsh", "fish"))
     for name, command in commands.choices.items():
         examples, status = _BELOW[name]
         shown = "".join(f"\n  {example}" for example in examples)
@@ -120,11 +126,14 @@ def _add_sources(commands: Any) -> None:
         help="the same where a launch of usual size would save more than N bytes",
     )
     command = commands.add_parser(
-        "format", help="print a Triton-C text with one indentation and spacing; its lines stay the author's"
+        "format", help="print Triton-C sources with one indentation and spacing; line breaks are kept"
     )
-    command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
-    command.add_argument(
-        "-o", dest="out", type=Path, metavar="OUT", help="write to a file, which may be FILE"
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="Triton-C; - reads stdin")
+    group = command.add_mutually_exclusive_group()
+    group.add_argument("-o", dest="out", type=Path, metavar="OUT", help="write to a file, which may be FILE")
+    group.add_argument("--in-place", action="store_true", help="change the files themselves")
+    group.add_argument(
+        "--check", action="store_true", help="write nothing; list the files that are not formatted"
     )
 
 
@@ -184,14 +193,13 @@ def _add_port(commands: Any) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="a package, or files and folders to search"
     )
     command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
-    command.add_argument("--diff", action="store_true", help="show the changes, write nothing")
-    command.add_argument(
-        "--in-place", action="store_true", help="change the package itself (commit it first)"
-    )
+    group = command.add_mutually_exclusive_group()
+    group.add_argument("--diff", action="store_true", help="show the changes, write nothing")
+    group.add_argument("--in-place", action="store_true", help="change the package itself (commit it first)")
+    group.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument(
         "--kernels-only", action="store_true", help="write a folder of kernels alone, even of a package"
     )
-    command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument(
         "--with-tests",
@@ -213,3 +221,10 @@ def usage(options: argparse.Namespace, message: str) -> int:
     options.parser.print_usage(sys.stderr)
     print(f"{options.parser.prog}: error: {message}", file=sys.stderr)
     return 2
+
+
+def with_options(text: str) -> str:
+    """A message for a command line, where defines are given by ``-D``."""
+    text = re.sub(r"in defines, as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"with -D \1=\2", text)
+    text = re.sub(r"as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"as in -D \1=\2", text)
+    return re.sub(r"^(note: .*) in defines$", r"\1 by -D", text, flags=re.MULTILINE)

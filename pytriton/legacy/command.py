@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import runpy
 import sys
 
+from pytriton.command_line import usage
 from pytriton.errors import closest
 from pytriton.legacy.imports import legacy_builtins, legacy_imports
 
@@ -29,8 +31,7 @@ def run(options: argparse.Namespace) -> int:
         if named:
             legacy_imports(*named)
     except (ImportError, ValueError) as error:
-        print(f"--legacy: error: {error}", file=sys.stderr)
-        return 2
+        return usage(options, f"--legacy: {error}")
     within = _MAIN in options.packages or (
         options.as_module and any(script == name or script.startswith(f"{name}.") for name in named)
     )
@@ -45,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     finally:
         for name in named:
             if name not in sys.modules:
-                near = closest(name, {module.partition(".")[0] for module in sys.modules})
+                near = closest(name, {*sys.modules, *(module.name for module in pkgutil.iter_modules())})
                 reason = f"nothing imported '{name}' (--legacy {name})"
-                more = f"; did you mean '{near}'?" if near else ""
+                more = f"; did you mean '{near}'?" if near not in (None, name) else ""
                 print(f"pytriton run: warning: {reason}{more}", file=sys.stderr)
     return 0

@@ -16,6 +16,8 @@ import textwrap
 from pathlib import Path
 from typing import Final
 
+from pytriton.command_line import usage
+
 _FILES: Final = {"FILE", "OUT", "DIR", "PATH", "SCRIPT"}  # arguments that are files or folders
 
 
@@ -24,7 +26,7 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
     try:
         shtab = importlib.import_module("shtab")
     except ModuleNotFoundError:
-        print("pytriton completion: error: it needs shtab: pip install shtab", file=sys.stderr)
+        print("pytriton completion: error: no shtab; pip install 'pytriton-c[completion]'", file=sys.stderr)
         return 2
     (commands,) = (action.choices for action in parser._actions if isinstance(action.choices, dict))
     for command in commands.values():
@@ -71,17 +73,14 @@ def explain(options: argparse.Namespace) -> int:
             print(f"{code}  {_cause(path)}")
         return 0
     if options.code is None:
-        print("pytriton explain: error: give a code, or --list", file=sys.stderr)
-        return 2
+        return usage(options, "give a code, or --list")
     code = options.code.strip().strip("[]").upper()
     if re.fullmatch(r"\d{3}", code):
         code = f"TC{code}"
     if code in available:
         sys.stdout.write(available[code].read_text(encoding="utf-8"))
         return 0
-    message = f"there is no code '{options.code}'; --list shows all"
-    print(f"pytriton explain: error: {message}", file=sys.stderr)
-    return 2
+    return usage(options, f"there is no code '{options.code}'; --list shows all")
 
 
 def _cause(path: Path) -> str:

@@ -504,7 +504,10 @@ class TestCommand:
             (["script.py"], "the following arguments are required: --legacy"),
             (["--legacy", "old_run"], "the following arguments are required: SCRIPT"),
             (["--legacy", "old_run", "absent.py"], "absent.py: error: no such file"),
-            (["--legacy", "torch", "script.py"], "--legacy: error: 'torch' needs the real triton"),
+            (
+                ["--legacy", "torch", "script.py"],
+                "pytriton run: error: --legacy: 'torch' needs the real triton",
+            ),
         ],
     )
     @pytest.mark.slow

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="pytriton.port.run.recorder")
     parser.add_argument("file", type=Path)
     add_run(parser)
+    parser.set_defaults(parser=parser)
     options = parser.parse_args(arguments)
     seen: list[dict[str, object]] = []
     try:
