@@ -1,6 +1,6 @@
 """Rows: the product and the softmax of an old package, ported, beside the same package as it was written.
 
-The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder;
+The package is `tests/legacy/packages/ops2021`. `pytriton port` writes it anew into a temporary folder;
 the ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both
 tune over the points of the package, and over other stages and programs in groups for the best of them: the same
 points (tests/port/test_launcher.py). The time of a row is that of the operator in a CUDA graph: what a call costs

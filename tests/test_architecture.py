@@ -32,6 +32,7 @@ STAGES = (
         "errors",
         "boundary",
         "progress",
+        "command_line",
         "lang",
         "passes",
         "emit",
@@ -122,7 +123,7 @@ BESIDE_CORE = (
     *("compat", "runtime/errors.py", "runtime/locks.py"),
 )
 BESIDE_TOOLS = (
-    *("progress.py", "testing.py"),
+    *("command_line.py", "progress.py", "testing.py"),
     *("runtime/compare.py", "runtime/pickled.py", "runtime/show.py", "runtime/tensors.py"),
 )
 # Imports of tools by the core, by file. They end when the kernel object gives the plan its sweep and its tuner.

@@ -110,11 +110,14 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
     """As after ``pip install --no-deps``."""
-    program = "import runpy, sys; sys.modules['lark'] = None; sys.argv = ['pytriton', '--version']; "
-    program += "runpy.run_module('pytriton', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "pytriton: error: no module named 'lark'; pip install pytriton-c installs it\n"
+    for command, status in ("translate -", 1), ("--version", 0):
+        program = (
+            f"import runpy, sys; sys.modules['lark'] = None; sys.argv = ['pytriton', *'{command}'.split()]; "
+        )
+        program += "runpy.run_module('pytriton', run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+        wanted = "pytriton: error: no module named 'lark'; pip install pytriton-c installs it\n"
+        assert (done.returncode, done.stderr) == (status, wanted * status)
 
 
 @pytest.mark.slow

@@ -22,11 +22,13 @@ STEP = re.compile(
 
 
 def shell(folder: Path) -> dict[str, str]:
-    """An environment in which ``python`` and ``pytriton`` are those of this run."""
+    """An environment in which ``python`` and ``pytriton`` are those of this run, the latter as pip writes it."""
     folder.mkdir()
-    for name, arguments in (("python", ""), ("pytriton", "-m pytriton")):
-        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
-        (folder / name).chmod(0o755)
+    (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    script = "import sys\nfrom pytriton.__main__ import main\nsys.exit(main())\n"
+    (folder / "pytriton").write_text(f"#!{sys.executable}\n{script}")
+    for program in folder.iterdir():
+        program.chmod(0o755)
     path = os.pathsep.join([str(folder), os.environ["PATH"]])
     python = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return {**os.environ, "PATH": path, "PYTHONPATH": python, "PYTHONWARNINGS": "ignore"}

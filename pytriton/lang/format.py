@@ -1,4 +1,4 @@
-"""Source -> the same lines with one indentation and one spacing: ``python -m pytriton format``.
+"""Source -> the same lines with one indentation and one spacing: ``pytriton format``.
 
 A formatter keeps what no tree has: comments, directives, the arms of an ``#if`` that are not taken, macros before
 they are expanded. So it works on tokens. Line breaks stay; it sets the indentation (two blanks for each open brace;

@@ -1,4 +1,4 @@
-"""``python -m pytriton run --legacy PKG SCRIPT [ARGS]``: a program some of whose packages are of another time.
+"""``pytriton run --legacy PKG SCRIPT [ARGS]``: a program some of whose packages are of another time.
 
 The program runs as ``python SCRIPT ARGS`` (or ``python -m MODULE ARGS``) would run it, but that
 ``import triton`` gives pytriton inside the packages named. The script itself is none of them, unless
@@ -9,30 +9,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import runpy
 import sys
 
+from pytriton.command_line import usage
 from pytriton.errors import closest
 from pytriton.legacy.imports import legacy_builtins, legacy_imports
 
 _MAIN = "__main__"
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """The arguments of the command ``run``."""
-    command.add_argument(
-        "--legacy",
-        dest="packages",
-        action="append",
-        required=True,
-        metavar="PKG",
-        help="inside this package 'import triton' means pytriton; __main__ is the script itself",
-    )
-    command.add_argument(
-        "-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module, as in python -m"
-    )
-    command.add_argument("script", metavar="SCRIPT")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,24 +31,23 @@ def run(options: argparse.Namespace) -> int:
         if named:
             legacy_imports(*named)
     except (ImportError, ValueError) as error:
-        print(f"--legacy: error: {error}", file=sys.stderr)
-        return 2
+        return usage(options, f"--legacy: {error}")
     within = _MAIN in options.packages or (
         options.as_module and any(script == name or script.startswith(f"{name}.") for name in named)
     )
     globals_ = {"__builtins__": legacy_builtins(_MAIN)} if within else {}
     sys.argv = [script, *options.arguments]
     try:
+        sys.path[0] = os.getcwd() if options.as_module else os.path.dirname(os.path.abspath(script))
         if options.as_module:
             runpy.run_module(script, globals_, _MAIN, alter_sys=True)
         else:
-            sys.path[0] = os.path.dirname(os.path.abspath(script))
             runpy.run_path(script, globals_, _MAIN)
     finally:
         for name in named:
             if name not in sys.modules:
-                near = closest(name, {module.partition(".")[0] for module in sys.modules})
+                near = closest(name, {*sys.modules, *(module.name for module in pkgutil.iter_modules())})
                 reason = f"nothing imported '{name}' (--legacy {name})"
-                more = f"; did you mean '{near}'?" if near else ""
+                more = f"; did you mean '{near}'?" if near not in (None, name) else ""
                 print(f"pytriton run: warning: {reason}{more}", file=sys.stderr)
     return 0

@@ -1,6 +1,6 @@
-"""``python -m pytriton port``: old Triton-C in a code base -> modules of modern Triton that need nothing of ours.
+"""``pytriton port``: old Triton-C in a code base -> modules of modern Triton that need nothing of ours.
 
-command.py      the command line, and the order of the work
+command.py      the order of the work
 read/           which files; their texts; for Python, the code around a text, followed without running it
 run/            what only a run of the program shows (``--run``)
 jobs/           texts and launches -> the define sets of each text, and its translations

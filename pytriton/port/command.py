@@ -1,4 +1,4 @@
-"""``python -m pytriton port``: the options, and the order of the work.
+"""``pytriton port``: the order of the work.
 
 Exit status: 0 nothing to do or all done, 1 manual work is needed (what was ported is written anyway; with
 ``--check`` also: a file is missing or out of date), 2 wrong usage. Files edited since they were written stay as
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pytriton.command_line import usage
 from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.check import wrong_sites
@@ -38,44 +39,11 @@ from pytriton.progress import bar
 MAX_SHOWN: Final = 3  # names of files in a message
 
 
-def add_port(commands: Any) -> None:
-    """Add the command to an argparse object."""
-    command = commands.add_parser(
-        "port", help="port a package, or the Triton-C in any files, to modern Triton"
-    )
-    command.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a package, or files and folders to search"
-    )
-    command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
-    command.add_argument("--diff", action="store_true", help="show the changes, write nothing")
-    command.add_argument(
-        "--in-place", action="store_true", help="change the package itself (commit it first)"
-    )
-    command.add_argument(
-        "--kernels-only", action="store_true", help="write a folder of kernels alone, even of a package"
-    )
-    command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
-    command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
-    command.add_argument(
-        "--with-tests",
-        action="store_true",
-        help="also tests against the old sources, next to the ported folder",
-    )
-    command.add_argument(
-        "--run", metavar="PROGRAM",
-        help="a Python program, as it is typed in a shell: run it, and port what it launches",
-    )  # fmt: skip
-    command.add_argument(
-        "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
-        help="a define for every source; a list is a sweep",
-    )  # fmt: skip
-
-
 def port(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
     misuse = _misuse(options)
     if misuse is not None:
-        return _usage(misuse)
+        return usage(options, misuse)
     is_package = _is_package(options)
     root = options.paths[0].resolve() if is_package else root_of(options.paths)
     if is_package and is_ported(root):
@@ -85,9 +53,10 @@ def port(options: argparse.Namespace) -> int:
         paths = list(files(options.paths, options.out))
         seen = observe(options.run, options.paths) if options.run else []
     except FileNotFoundError as error:
-        return _usage(f"{error}: no such file or directory")
+        print(f"{error}: error: No such file or directory", file=sys.stderr)
+        return 2
     except ProgramError as error:
-        return _usage(str(error))
+        return _refused(str(error))
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
     ported = _ported(texts, root, options)
     package = port_package(root, ported) if is_package else port_alone(root, ported)
@@ -96,7 +65,11 @@ def port(options: argparse.Namespace) -> int:
     for problem in package.problems:
         print(problem, file=sys.stderr)
     if options.report is not None:
-        write_report(options.report, root, entries(ported, package, root), package.problems)
+        try:
+            write_report(options.report, root, entries(ported, package, root), package.problems)
+        except OSError as error:
+            return _refused(f"{options.report}: {error.strerror}")
+        print(f"{options.report}: report written", file=sys.stderr if options.diff else sys.stdout)
     if not package.files:
         print("no Triton-C was ported" if texts else "no Triton-C was found", file=sys.stderr)
         return 1 if package.problems else 0
@@ -112,8 +85,6 @@ def _is_package(options: argparse.Namespace) -> bool:
 
 
 def _misuse(options: argparse.Namespace) -> str | None:
-    if sum((options.diff, options.check, options.in_place)) > 1:
-        return "--diff, --check and --in-place are mutually exclusive"
     if options.in_place and not _is_package(options):
         return "--in-place is for one package: a folder with an __init__.py"
     if options.in_place and (changed := uncommitted(options.paths[0].resolve())):
@@ -125,7 +96,7 @@ def _misuse(options: argparse.Namespace) -> str | None:
     return None
 
 
-def _usage(message: str) -> int:
+def _refused(message: str) -> int:
     print(f"pytriton port: error: {message}", file=sys.stderr)
     return 2
 
@@ -203,7 +174,7 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
         else:
             others = [name for name in strange(folder, files_wanted) if is_package or name in files_wanted]
             if others and not options.check:
-                return _usage(f"{folder}: has other files than those of this port: {_listed(others)}")
+                return _refused(f"{folder}: has other files than those of this port: {_listed(others)}")
             count = len(missing(folder, files_wanted)) + len(others)
             if not options.check:
                 write_new(folder, files_wanted, root)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytriton.command_line import with_options
 from pytriton.errors import Diagnostic, Report, counted
 from pytriton.fold.variants import asked_names
 from pytriton.lang.tokens import tokenize
@@ -125,7 +126,7 @@ def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list
     best = min(failures, key=lambda failure: len(failure.error.diagnostics)).error.diagnostics
     for diagnostic in best[:MAX_DIAGNOSTICS]:
         message = f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
-        notes.append(Note(_of_diagnostic(text, diagnostic, root), message, diagnostic.code))
+        notes.append(Note(_of_diagnostic(text, diagnostic, root), with_options(message), diagnostic.code))
     if best[0].code in _UNKNOWN_NAMES:
         notes += _unknown(text, here, root)
     return notes

@@ -1,7 +1,7 @@
 """Golden diagnostics: what a person reads who made a mistake.
 
 Each text (``cases.py`` says where it stands) must draw exactly the diagnostics under it, as
-``python -m pytriton translate`` prints them; ``pytest --update-golden tests/errors`` rewrites these in place. Every
+``pytriton translate`` prints them; ``pytest --update-golden tests/errors`` rewrites these in place. Every
 case is one mistake that people make, or a few that must be told in one run. A new case is a heading and its text.
 """
 

@@ -427,7 +427,7 @@ def test_flows_of_any_stride() -> None:
 
 
 def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
-    """``python -m pytriton gradient`` prints the text, or what is wrong with it."""
+    """``pytriton gradient`` prints the text, or what is wrong with it."""
     path = tmp_path / "copy.c"  # type: ignore[operator]
     path.write_text(COPY)
     assert main(["gradient", str(path), "--inputs", "x", "--outputs", "y"]) == 0

@@ -1,4 +1,4 @@
-"""``python -m pytriton gradient FOLDER``: which kernels derive, and by which code others are refused."""
+"""``pytriton gradient FOLDER``: which kernels derive, and by which code others are refused."""
 
 from __future__ import annotations
 

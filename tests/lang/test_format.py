@@ -1,4 +1,4 @@
-"""``python -m pytriton format``: nothing is lost, twice changes nothing, and what a text means stays."""
+"""``pytriton format``: nothing is lost, twice changes nothing, and what a text means stays."""
 
 from __future__ import annotations
 

@@ -455,6 +455,14 @@ class TestCommand:
         assert "pytriton pytriton pytriton" in done.stdout, done.stderr
         assert "'-x', '--legacy'] " in done.stdout
 
+    def test_a_module_by_the_installed_script(self, program: Path) -> None:
+        """Modules are looked for in the working directory, as ``python -m`` does; not where the script is."""
+        (program / "bin").mkdir()
+        script = program / "bin" / "pytriton"
+        script.write_text("from pytriton.__main__ import main\nraise SystemExit(main())\n")
+        done = python(script, "run", "--legacy", "old_run", "-m", "old_run.bench", cwd=program)
+        assert done.stdout.endswith(f"pytriton pytriton pytriton {program}\n"), done.stderr
+
     @pytest.mark.slow
     def test_only_the_script_itself(self, program: Path) -> None:
         (program / "script.py").write_text("import triton, torch\nprint(triton.__name__)\n")
@@ -496,7 +504,10 @@ class TestCommand:
             (["script.py"], "the following arguments are required: --legacy"),
             (["--legacy", "old_run"], "the following arguments are required: SCRIPT"),
             (["--legacy", "old_run", "absent.py"], "absent.py: error: no such file"),
-            (["--legacy", "torch", "script.py"], "--legacy: error: 'torch' needs the real triton"),
+            (
+                ["--legacy", "torch", "script.py"],
+                "pytriton run: error: --legacy: 'torch' needs the real triton",
+            ),
         ],
     )
     @pytest.mark.slow

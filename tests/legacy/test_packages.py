@@ -1,4 +1,4 @@
-"""The packages of 2019 to 2021 pass their own tests, unmodified, under ``python -m pytriton run --legacy``.
+"""The packages of 2019 to 2021 pass their own tests, unmodified, under ``pytriton run --legacy``.
 
 The tests in ``packages_tests`` are a project of their own: they run in a child process, on the CPU at small sizes
 and, where there is a GPU, at larger ones. What stands here beside them is about pytriton, not about the packages.

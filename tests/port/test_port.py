@@ -1,4 +1,4 @@
-"""``python -m pytriton port`` on a small repository, not a package, that has a text of every kind."""
+"""``pytriton port`` on a small repository, not a package, that has a text of every kind."""
 
 from __future__ import annotations
 
@@ -222,9 +222,13 @@ def test_what_was_edited_is_left_alone(finished: Path, capsys: pytest.CaptureFix
 
 def test_wrong_usage(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["port", "nowhere"]) == 2
-    assert port("--check", "--diff") == 2
+    assert capsys.readouterr().err == "nowhere: error: No such file or directory\n"
     assert port("--in-place") == 2
+    assert capsys.readouterr().err.startswith("usage: pytriton port ")
     assert port("--report", "report.txt") == 2
+    with pytest.raises(SystemExit):
+        port("--check", "--diff")
+    assert "--diff: not allowed with argument --check" in capsys.readouterr().err
     (repository / "file").write_text("")
     assert main(["port", "repo", "--out", "file"]) == 2
     with pytest.raises(SystemExit) as stopped:

@@ -6,13 +6,13 @@ what the last one printed, ``...`` stands for the others.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.test_walks import shell
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "porting.md"
@@ -20,23 +20,12 @@ PAGE = ROOT / "docs" / "porting.md"
 STEP = re.compile(
     r"(?:<!-- file: (?P<name>\S+) -->\n)?```(?P<kind>console|python|text)\n(?P<text>.*?)```", re.DOTALL
 )
-STATUS = {"python -m pytriton port contract2020 --out contractions": 1}
+STATUS = {"pytriton port contract2020 --out contractions": 1}
 
 
 @pytest.mark.slow
 def test_the_walk(tmp_path: Path) -> None:
-    bin_folder = tmp_path / "bin"
-    bin_folder.mkdir()
-    python = bin_folder / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "PYTRITON": str(ROOT),
-        "PYTHONWARNINGS": "ignore",
-    }
+    environment = {**shell(tmp_path / "bin"), "PYTRITON": str(ROOT)}
     folder = tmp_path / "walk"
     folder.mkdir()
     ran = 0

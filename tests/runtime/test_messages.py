@@ -258,8 +258,12 @@ class TestCommandLine:
         status, out, _ = self.run("explain", "--list")
         assert status == 0
         assert any(line.startswith("TC012  The name of a file") for line in out.splitlines())
-        said = "pytriton explain: error: there is no code 'TC999'; --list shows all\n"
-        assert self.run("explain", "TC999") == (2, "", said)
+        status, out, error = self.run("explain", "TC999")
+        assert (status, out) == (2, "")
+        assert error == (
+            "usage: pytriton explain [-h] [--list] [CODE]\n"
+            "pytriton explain: error: there is no code 'TC999'; --list shows all\n"
+        )
 
     def test_translate(self, tmp_path: Path) -> None:
         (tmp_path / "add.c").write_text(ADD)
@@ -282,6 +286,11 @@ class TestCommandLine:
         _, _, error = self.run("run", "--legacy", "oldpkgs", "script.py")
         assert error.endswith("(--legacy oldpkgs); did you mean 'oldpkg'?\n")
         del sys.modules["oldpkg"]
+        (tmp_path / "script.py").write_text("print('done')\n")  # it may end before it imports anything
+        _, _, error = self.run("run", "--legacy", "oldpkgs", "script.py")
+        assert error.endswith("(--legacy oldpkgs); did you mean 'oldpkg'?\n")
+        _, _, error = self.run("run", "--legacy", "oldpkg", "script.py")
+        assert error.endswith("(--legacy oldpkg)\n")
 
 
 def test_without_triton(tmp_path: Path) -> None:

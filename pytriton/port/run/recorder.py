@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from pytriton.legacy.command import add_arguments, run
+from pytriton.command_line import add_run
+from pytriton.legacy.command import run
 from pytriton.runtime.errors import caller
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
@@ -29,7 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the program; its own exit status passes as SystemExit. FILE is written in any case."""
     parser = argparse.ArgumentParser(prog="pytriton.port.run.recorder")
     parser.add_argument("file", type=Path)
-    add_arguments(parser)
+    add_run(parser)
+    parser.set_defaults(parser=parser)
     options = parser.parse_args(arguments)
     seen: list[dict[str, object]] = []
     try:

@@ -166,7 +166,7 @@ def assembly(compiled: Any, mode: str) -> str:
     return text
 
 
-# Rows of ``python -m pytriton info`` where torch and triton are installed.
+# Rows of ``pytriton info`` where torch and triton are installed.
 
 
 def rows() -> dict[str, str]:

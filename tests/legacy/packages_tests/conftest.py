@@ -2,7 +2,7 @@
 
 So they run with the packages as they were written, where ``import triton`` means pytriton, and as they are ported:
 
-    PYTHONPATH=tests/legacy/packages python -m pytriton run --legacy lean2019 \
+    PYTHONPATH=tests/legacy/packages pytriton run --legacy lean2019 \
         -m pytest tests/legacy/packages_tests/test_lean2019.py
     PYTHONPATH=ported TRITON_INTERPRET=1 python -m pytest tests/legacy/packages_tests/test_lean2019.py
 
