@@ -10,8 +10,7 @@ import pytriton
 SOURCE = """
 // four numbers for each of TILE counters: Philox 4x32-10, of Salmon et al., 2011
 __global__ void dropout(TYPE *Y __noalias, TYPE *X __readonly, float p, float scale, long seed, long n) {
-  long pid = get_program_id(0);
-  long counter[TILE] = pid * TILE + 0 ... TILE;
+  long counter[TILE] = (long)get_program_id(0) * TILE + 0 ... TILE;
   unsigned c0[TILE] = counter, c1[TILE] = counter >> 32, c2[TILE] = 0, c3[TILE] = 0;
   unsigned k0 = seed, k1 = seed >> 32;
   for (int round = 0; round < 10; round++) {
@@ -24,20 +23,22 @@ __global__ void dropout(TYPE *Y __noalias, TYPE *X __readonly, float p, float sc
     k0 += 0x9E3779B9;
     k1 += 0xBB67AE85;
   }
-  int word[4, TILE] = (0 ... 4)[:, newaxis];
-  unsigned drawn[4, TILE] = word < 2 ? (word == 0 ? c0 : c1) : (word == 2 ? c2 : c3);
-  long r[4, TILE] = pid * (4 * TILE) + word * TILE + 0 ... TILE;
-  float x[4, TILE] = r < n ? *(X + r) : 0;
+  int word[TILE, 4] = 0 ... 4;
+  unsigned low[TILE, 4] = word == 0 ? c0[:, newaxis] : c1[:, newaxis];
+  unsigned high[TILE, 4] = word == 2 ? c2[:, newaxis] : c3[:, newaxis];
+  long r[TILE, 4] = counter[:, newaxis] * 4 + word;
+  float x[TILE, 4] = r < n ? *(X + r) : 0;
   // numbers of 24 bits, which a float holds
-  *?(r < n) (Y + r) = (float[4, TILE])(drawn >> 8) >= p * 16777216 ? x * scale : 0;
+  *?(r < n) (Y + r) = (float[TILE, 4])((word < 2 ? low : high) >> 8) >= p * 16777216 ? x * scale : 0;
 }
 """
 
 kernel = pytriton.kernel(SOURCE, defines={"TILE": [128, 256, 512, 1024]}, num_warps=[4, 8])
 
 # %%
-# The four numbers of a counter go to four stretches of memory, so loads and stores are contiguous. The derived
-# backward draws the same numbers again: no mask is saved, and `x` is not read.
+# The four numbers of a counter belong to four elements in a row, whatever `TILE` is: forward and backward may
+# use different tiles, and a thread loads four elements at once. The derived backward draws the same numbers
+# again: no mask is saved, and `x` is not read.
 
 
 @pytriton.op("gallery::dropout", gradient=True)
