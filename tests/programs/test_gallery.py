@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from collections.abc import Callable
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from typing import Any
 from typing import Any
 
 import pytest
