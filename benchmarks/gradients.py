@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch._functorch import config as functorch
 
-from benchmarks.measure import OURS, Contender, Row, Settings, compare, first_line, machine
+from benchmarks.measure import OURS, Contender, Row, Settings, first_line, machine, printed
 
 import attention  # isort: skip  (examples/, on the path by measure.py)
 import blocksparse_matmul as sparse  # isort: skip
@@ -269,24 +269,6 @@ def _refusal_of_attention() -> str:
     return "launched"
 
 
-def _line(result: dict[str, Any]) -> str:
-    start = f"{result['program']:14} {result['case']:20}"
-    if not result["milliseconds"]:
-        return f"{start} right ({', '.join(result['errors'])}){_failed(result)}"
-    others = "   ".join(
-        f"{name} {time:8.3f} ms ({result['ratios'][name]:.2f}"
-        + (f" of {result['targets'][name]:.2f})" if name in result["targets"] else ")")
-        for name, time in result["milliseconds"].items()
-        if name != OURS
-    )
-    mine = result["milliseconds"][OURS]
-    return f"{start} {mine:8.3f} ms {result['rates'][OURS]:7.0f} {result['unit']:8} {others}{_failed(result)}"
-
-
-def _failed(result: dict[str, Any]) -> str:
-    return "".join(f"   {name} failed: {why}" for name, why in result["failed"].items())
-
-
 BENCHMARKS = {
     "rows": rows_and_elements,
     "dot": products,
@@ -311,15 +293,8 @@ def main() -> int:
     functorch.donated_buffer = False  # torch.compile's backward runs again
     torch.manual_seed(0)
     for name in (name for name in BENCHMARKS if name in options.only):
-        for row in BENCHMARKS[name](settings):
-            try:
-                result = compare(row, settings)
-            except Exception as error:
-                wrong += 1
-                print(f"{row.program:14} {row.case:20} failed: {first_line(error)}", flush=True)
-                continue
-            print(_line(result), flush=True)
-            results.append(result)
+        found, failed = printed(BENCHMARKS[name](settings), settings)
+        results, wrong = results + found, wrong + failed
     ratios = [result["ratios"][COMPILED] for result in results if COMPILED in result["ratios"]]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))

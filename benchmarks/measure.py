@@ -12,7 +12,7 @@ from __future__ import annotations
 import platform
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,38 @@ def compare(row: Row, settings: Settings) -> dict[str, Any]:
         result["share"] = rates[OURS] / row.ceiling
         result["share_target"] = row.ceiling_target
     return result
+
+
+def printed(rows: Iterable[Row], settings: Settings) -> tuple[list[dict[str, Any]], int]:
+    """Check and time rows, with a line for each; the results, and in how many rows ours failed."""
+    results, wrong = [], 0
+    for row in rows:
+        try:
+            results.append(compare(row, settings))
+        except Exception as error:
+            wrong += 1
+            print(f"{row.program:20} {row.case:34} failed: {first_line(error)}", flush=True)
+        else:
+            print(_line(results[-1]), flush=True)
+    return results, wrong
+
+
+def _line(result: dict[str, Any]) -> str:
+    start = f"{result['program']:20} {result['case']:34}"
+    if not result["milliseconds"]:
+        return f"{start} right ({', '.join(result['errors'])}){_failed(result)}"
+    others = "   ".join(
+        f"{name} {time:8.3f} ms ({result['ratios'][name]:.2f}"
+        + (f" of {result['targets'][name]:.2f})" if name in result["targets"] else ")")
+        for name, time in result["milliseconds"].items()
+        if name != OURS
+    )
+    mine = result["milliseconds"][OURS]
+    return f"{start} {mine:8.3f} ms {result['rates'][OURS]:7.0f} {result['unit']:8} {others}{_failed(result)}"
+
+
+def _failed(result: dict[str, Any]) -> str:
+    return "".join(f"   {name} failed: {why}" for name, why in result["failed"].items())
 
 
 def machine() -> dict[str, str]:

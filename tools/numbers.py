@@ -380,7 +380,7 @@ UNREAD: Final = {
 
 def pages() -> list[str]:
     """All that are read for numbers."""
-    folders = ROOT / "docs", ROOT / "docs" / "inside", ROOT / "docs" / "tutorial"
+    folders = [ROOT / "docs", *(ROOT / "docs" / name for name in ("inside", "tutorial", "gallery"))]
     found: list[Path] = [ROOT / "README.md", ROOT / "benchmarks" / "RESULTS.md"]
     found += sorted(path for folder in folders for path in folder.glob("*.md"))
     return [path.relative_to(ROOT).as_posix() for path in found]

@@ -50,6 +50,16 @@ def test_every_row_is_right_on_the_cpu(tmp_path: Path) -> None:
         assert f"| {row['program']} | {row['case']} | right, not timed |" in done.stdout
 
 
+@pytest.mark.slow
+def test_every_kernel_of_the_gallery_is_right_on_the_cpu(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = python("-m", "benchmarks.gallery", "--smoke", "--json", report)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(report.read_text())["rows"]
+    assert len(rows) == 27
+    assert not [row for row in rows if row["failed"]]
+
+
 WORKER = """
 import json, os, sys, time
 def tell(**message): os.write(1, (json.dumps(message) + "\\n").encode())
