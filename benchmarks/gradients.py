@@ -27,7 +27,9 @@ from typing import Any
 import torch
 from torch._functorch import config as functorch
 
+from benchmarks import handwritten_attention_backward as hand
 from benchmarks.measure import OURS, Contender, Row, Settings, first_line, machine, printed
+from benchmarks.tuned import Tuned, points
 
 import attention  # isort: skip  (examples/, on the path by measure.py)
 import blocksparse_matmul as sparse  # isort: skip
@@ -212,6 +214,92 @@ def _of_ways(
     return Row(name, case, contenders[::-1], want.float(), FLOAT_ERROR, 2 * x.nbytes + flow.nbytes, "GB/s")
 
 
+TILES_OF_ATTENTION: dict[str, Any] = {"TM": [64, 128], "TN": [32, 64, 128]}
+ROWS_OF_ATTENTION = 1 << 18  # queries of all heads
+TO_REACH_OF_ATTENTION = 0.90  # of the hand-written kernels
+
+
+def attentions(settings: Settings) -> Iterator[Row]:
+    """The derived backward of `examples/attention.py`, by hand after the published algorithm, and torch's."""
+    usual = [(d, n, causal) for d in (64, 128) for n in (1024, 4096, 16384) for causal in (False, True)]
+    quick = [(64, 4096, False), (128, 4096, True)]
+    for d, n, causal in settings.sizes(usual, quick, [(16, 64, False), (16, 64, True)]):
+        yield _attention(settings, d, n, causal)
+
+
+def _attention(settings: Settings, d: int, n: int, causal: bool) -> Row:
+    heads = 2 if settings.smoke else ROWS_OF_ATTENTION // n
+    tiles = {"TM": [32], "TN": [16]} if settings.smoke else TILES_OF_ATTENTION
+    stages = 2 if settings.smoke else [1, 2, 3]
+    q, k, v, flow = torch.randn(4, heads, n, d, device=settings.device).half()
+    out, scale = torch.empty_like(q), d**-0.5
+    attention.kernel(
+        *(arguments := (q, k, v, out, n, n, scale, *(s for x in (q, k, v) for s in x.stride()[:2]))),
+        grid=lambda opt: (pytriton.cdiv(n, opt.TM), heads),
+        defines=attention.defines(q.dtype, d, causal, attention.tiles_for(q)),
+    )
+    kernel = pytriton.kernel(attention.SOURCE, num_warps=_warps(settings), num_stages=stages)
+    derived = pytriton.gradient(kernel, defines=attention.defines(q.dtype, d, causal, tiles))
+
+    def ours() -> tuple[torch.Tensor, ...]:
+        grid: Any = lambda opt: (pytriton.cdiv(n, opt.TM), heads)  # noqa: E731
+        return tuple(derived(*arguments, grid=grid, d_outputs={"O": flow}).values())
+
+    lse = torch.cat([_log_sums(q[at], k[at], scale, causal) for at in range(heads)])
+    delta, d_q, d_k, d_v = torch.empty_like(lse), *torch.empty_like(torch.stack([q, k, v]))
+    options = {"D": d, "num_warps": _warps(settings), "num_stages": stages}
+    both = {**options, "CAUSAL": causal}
+    steps = [
+        Tuned(
+            hand.deltas, points(TM=32, **options), lambda point: (heads * n // point["TM"],), out, flow, delta
+        ),
+        Tuned(
+            hand.keys_and_values,
+            points(TM=tiles["TN"], TN=tiles["TM"], **both),
+            lambda point: (n // point["TN"], heads),
+            *(q, k, v, flow, lse, delta, d_k, d_v, n, scale),
+        ),
+        Tuned(
+            hand.queries,
+            points(**tiles, **both),
+            lambda point: (n // point["TM"], heads),
+            *(q, k, v, flow, lse, delta, d_q, n, scale),
+        ),
+    ]
+
+    def by_hand() -> tuple[torch.Tensor, ...]:
+        for step in steps:
+            step()
+        return d_q, d_k, d_v
+
+    def by_torch(dtype: torch.dtype) -> Callable[[], tuple[torch.Tensor, ...]]:
+        leaves = [tensor[None].to(dtype).requires_grad_() for tensor in (q, k, v)]
+        made = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=causal)
+        return lambda: torch.autograd.grad(made, leaves, flow[None].to(dtype), retain_graph=True)
+
+    contenders = [
+        Contender(OURS, ours),
+        Contender(HAND, by_hand, TO_REACH_OF_ATTENTION, chosen=lambda: "; ".join(s.chosen() for s in steps)),
+        Contender("torch sdpa", (torchs := by_torch(q.dtype)) and (lambda: tuple(x[0] for x in torchs()))),
+    ]
+    want = tuple(gradient[0] for gradient in by_torch(torch.float)())
+    case = f"{heads} heads x {n}, size {d}{', causal' * causal}"
+    work = 10.0 * heads * n * n * d * (0.5 if causal else 1)
+    return Row("attention", case, contenders, want, 2 * HALF_ERROR, work, "TFLOP/s")
+
+
+def _log_sums(q: torch.Tensor, k: torch.Tensor, scale: float, causal: bool) -> torch.Tensor:
+    """The logarithm to base 2 of the sum of the exponentials of each row, of one head."""
+    pieces = []
+    for at in range(0, len(q), 1024):
+        scores = q[at : at + 1024].float() @ k.float().T * scale
+        if causal:
+            hidden = torch.ones_like(scores, dtype=torch.bool).triu(1 + at)
+            scores = scores.masked_fill_(hidden, -math.inf)
+        pieces.append(scores.logsumexp(1))
+    return torch.cat(pieces) * math.log2(math.e)
+
+
 def _warps(settings: Settings) -> int | list[int]:
     return 4 if settings.smoke else [4, 8]
 
@@ -274,6 +362,7 @@ BENCHMARKS = {
     "dot": products,
     "convolution": convolutions,
     "loops": loops,
+    "attention": attentions,
 }
 
 
