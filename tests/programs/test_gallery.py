@@ -71,7 +71,7 @@ def cases(*, one: object, ragged: object) -> Callable[[Any], Any]:
     """A ragged size in half and float; a single element."""
     rows = [(ragged, torch.half), (ragged, torch.float), (one, torch.half)]
     parametrized = pytest.mark.parametrize(("size", "dtype"), rows, ids=["half", "float", "one"])
-    return lambda test: pytest.mark.sampled(2)(parametrized(test))
+    return lambda test: pytest.mark.sampled(3)(parametrized(test))
 
 
 def randn(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
