@@ -175,6 +175,17 @@ def _meet(first: Extent, second: Extent) -> bool:
 Program = tuple[int, int, int]
 
 
+def number_of(program: Program, grid: Grid) -> int:
+    """Programs are numbered as a GPU starts them: the first axis is the fastest."""
+    x, y, z = program
+    return x + grid[0] * (y + grid[1] * z)
+
+
+def program_of(number: int, grid: Grid) -> Program:
+    width, height, _ = grid
+    return number % width, number // width % height, number // (width * height)
+
+
 @dataclass(slots=True)
 class Race:
     """Accesses of two sites that meet: the first pair, and the addresses at which any did, in which programs."""

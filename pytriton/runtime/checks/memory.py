@@ -5,11 +5,10 @@ What its pointers may reach, by parameter, is ``launch/extents.py``.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from functools import cache, cached_property, partial
+from typing import Final
 
 import numpy
 import torch
@@ -31,26 +30,17 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
     return result
 
 
-class Pages:
-    """The mapped pages of this process, as they were when it was made."""
+def starts(site: Site, memory: Memory, more: Callable[[], Sequence[Range]]) -> list[tuple[int, int]]:
+    """Where the elements of an access may start: an address, and how many bytes after it. ``more``: the memory that
+    addresses and pointers from memory may reach besides the storages of the launch."""
+    ranges = [*memory.ranges(site), *(more() if memory.is_open(site) else ())]
+    return [(low, end - low - site.width + 1) for low, end in ranges if end - low >= site.width]
 
-    def __init__(self, *, writable: bool) -> None:
-        self.ranges = merged(_mapped("w" if writable else "r"))
-        self._lows = [low for low, _ in self.ranges]
-        self._ends = [end for _, end in self.ranges]
 
-    def around(self, address: int) -> Range | None:
-        """The mapped range in which an address lies."""
-        at = bisect_right(self._lows, address) - 1
-        return (self._lows[at], self._ends[at]) if at >= 0 and address < self._ends[at] else None
-
-    def hold(self, addresses: Any, width: int) -> Any:
-        """Which elements of so many bytes lie in mapped pages, as truth values."""
-        if not self._lows:
-            return numpy.zeros(addresses.shape, bool)
-        at = numpy.searchsorted(numpy.array(self._lows, numpy.uint64), addresses, "right")
-        lasts = numpy.array([0, *(end - width for end in self._ends)], numpy.uint64)
-        return (at > 0) & (addresses <= lasts[at])
+def starts_on_cpu(sites: Sequence[Site], memory: Memory) -> list[list[tuple[int, int]]]:
+    """The same for each access on the CPU, where all pages may be reached that the process has mapped by now."""
+    pages = cache(lambda permission: merged(_mapped(permission)))
+    return [starts(site, memory, partial(pages, "r" if site.kind == "load" else "w")) for site in sites]
 
 
 def _mapped(permission: str) -> Iterator[Range]:
@@ -203,18 +193,14 @@ def filled(
     ``blocks`` returns the ranges that addresses and pointers from memory may reach besides the storages of the
     launch; it is called only if there are such pointers.
     """
-    more = blocks() if any(map(memory.is_open, sites)) else ()
+    more = cache(blocks)
     heads = [0] * _WORDS
     ranges: list[int] = []
     first = _place(len(sites))
     for site in sites:
-        starts = [
-            (low, end - low - site.width + 1)
-            for low, end in [*memory.ranges(site), *(more if memory.is_open(site) else ())]
-            if end - low >= site.width
-        ] or [(0, 0)]
-        heads += [first + len(ranges), len(starts), *_NOTHING_FOUND]
-        ranges += [word for start in starts for word in start]
+        own = starts(site, memory, more) or [(0, 0)]
+        heads += [first + len(ranges), len(own), *_NOTHING_FOUND]
+        ranges += [word for start in own for word in start]
     return heads + ranges
 
 

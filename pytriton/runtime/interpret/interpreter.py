@@ -9,12 +9,14 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 from __future__ import annotations
 
 import ast
+import ctypes
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache, partial
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy
 import triton.language as tl
@@ -23,13 +25,13 @@ from pytriton.compat.interpreter_names import (
     ASTTransformer,
     InterpretedFunction,
     InterpreterBuilder,
-    TensorHandle,
 )
 from pytriton.compat.triton_names import JITFunction
 from pytriton.lang.tree.builtins import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.progress import bar
+from pytriton.runtime.checks.diagnostics import Program, program_of
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret import patches
@@ -37,46 +39,9 @@ from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.waiting import waiting
 from pytriton.runtime.locks import PARSING, interpreting
 
-# Which programs of a grid the interpreter runs, and in which order; what they read of the grid stays the same.
-#
-# A GPU starts programs by number, the first axis fastest, so a program may wait for one with a lower number.
-# Triton's interpreter counts the last axis fastest.
-
-
-Grid = tuple[int, int, int]
-
-ONE: Final[Grid] = (1, 1, 1)  # the grid to run for ``only``
-
-
-def only(program: Grid, grid: Grid) -> patches.Patches:
-    """One program of the grid, when a grid of ``ONE`` is run."""
-    return {
-        (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
-        (InterpreterBuilder, "set_grid_idx"): lambda given: lambda self, *_: given(self, *program),
-    }
-
-
-def in_order(grid: Grid, *, backwards: bool = False) -> patches.Patches:
-    """All programs of the grid by number, or the last one first."""
-    width, height, depth = grid
-
-    def set_grid_idx(given: Any) -> Any:
-        def numbered(self: Any, x: int, y: int, z: int) -> None:
-            number = (x * height + y) * depth + z
-            number = width * height * depth - 1 - number if backwards else number
-            given(self, number % width, number // width % height, number // (width * height))
-
-        return numbered
-
-    return {(InterpreterBuilder, "set_grid_idx"): set_grid_idx}
-
-
 # ``printf`` on the CPU: C's text on Python's standard output, program after program.
 #
 # A block prints element after element, row by row; what else the call prints is broadcast to it, as operands are.
-
-
-_BASES: Final = {"o": "o", "x": "x", "X": "X", "p": "x"}
 
 
 def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
@@ -85,13 +50,11 @@ def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
 
     def printed(number: int, *values: Any) -> None:
         conversions, after, shape = known[number]
-        columns = [numpy.broadcast_to(patches.array_of(value, shape), shape).reshape(-1) for value in values]
-        rows = zip(*columns, strict=True) if columns else [()]
-        for row in rows:
+        columns = [patches.spread(value, shape).reshape(-1) for value in values]
+        for row in zip(*columns, strict=True) if columns else [()]:
             parts = [
-                part
+                conversion.before + _formatted(conversion, value)
                 for conversion, value in zip(conversions, row, strict=True)
-                for part in (conversion.before, _formatted(conversion, value))
             ]
             sys.stdout.write("".join(parts) + after)
 
@@ -99,27 +62,19 @@ def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
 
 
 def _formatted(conversion: Conversion, value: Any) -> str:
-    """One value as C prints it. Python's ``%`` is C's for characters and finite floats."""
-    letter, flags = conversion.letter, conversion.flags
-    if letter in FLOATS or letter == "c":
-        shown = float(value) if letter in FLOATS else int(value) & 255
-        kept = flags if numpy.isfinite(shown) else flags.replace("0", "")
-        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown
-    number, sign = int(value), ""
-    if letter in "di":
-        sign = "-" if number < 0 else "+" if "+" in flags else " " * (" " in flags)
-    else:
-        number &= (1 << 8 * value.dtype.itemsize) - 1
-    least = int(conversion.precision[1:] or 0) if conversion.precision else 1
-    digits = format(abs(number), _BASES.get(letter, "d")).zfill(least) if number or least else ""
-    if letter == "o" and "#" in flags and digits[:1] != "0":
-        digits = "0" + digits
-    if letter == "p" or (letter in "xX" and "#" in flags and number):
-        sign = "0X" if letter == "X" else "0x"
-    width = int(conversion.width or 0)
-    if "0" in flags and "-" not in flags and not conversion.precision:
-        digits = digits.zfill(width - len(sign))
-    return (sign + digits).ljust(width) if "-" in flags else (sign + digits).rjust(width)
+    """One value as C prints it; a null pointer is 0x0, and NaN has no sign."""
+    letter, given = conversion.letter, cast(Any, ctypes.c_double(value if value == value else math.nan))
+    if letter not in FLOATS:
+        number = int(value) if letter in "di" else int(value) & (1 << 8 * value.dtype.itemsize) - 1
+        given = ctypes.c_longlong(number)
+        letter = letter if letter == "c" else "ll" + letter
+    if conversion.letter == "p":
+        letter, given = "s", ctypes.c_char_p(hex(number).encode())
+    printed = f"%{conversion.flags}{conversion.width}{conversion.precision}{letter}".encode()
+    snprintf = ctypes.CDLL(None).snprintf
+    shown = ctypes.create_string_buffer(1 + snprintf(None, 0, printed, given))
+    snprintf(shown, len(shown), printed, given)
+    return shown.raw[:-1].decode("latin-1")
 
 
 class Interpreted:
@@ -140,75 +95,69 @@ class Interpreted:
         self._function = InterpretedFunction(_twin(module.python, **replaced))
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
-        self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
-        self._names = tuple(parameter.identifier for parameter in parameters)
-        self._ones = {
-            place: parameter.identifier
-            for place, parameter in enumerate(parameters)
-            if ones and parameter.type == INT
-        }
+        self._parameters = parameters
+        self._wrap = [partial(_wrapped, parameter.type) for parameter in parameters]
+        self._ones = ones
         self._constexprs = dict(constexprs)
 
     def run(
         self,
-        grid: tuple[int, int, int],
+        grid: Program,
         values: Sequence[Any],
         accesses: CheckedAccesses | None = None,
-        order: patches.Patches | None = None,
+        numbers: Sequence[int] = (),
         *,
         why: str = "",
     ) -> None:
-        """Run all programs of the grid; raises what Triton's interpreter raises. ``accesses``: of checked code.
-        ``order``: ``in_order`` or ``only``. ``why``: the reason why C does not run it, where the user asked for C;
+        """Run the programs of these ``numbers``, one after another; raises what Triton's interpreter raises.
+        Without numbers all run, as a GPU starts them: a program may wait for one with a lower number.
+        ``accesses``: of checked code. ``why``: the reason why C does not run it, where the user asked for C;
         each is reported once."""
         message = f"{_NOTICE} C does not run this one: {why}" if why else _NOTICE
         warn_once(remark(message, "TC560"), _NOTICE + why.partition("\n")[0])
-        applied = {**_ALL_PATCHES, **(order or in_order(grid))}
         with PARSING:
-            hangs = waiting(self._function.rewrite().__code__)
-        shown = _progress(self._function.fn.__name__, grid)
+            kernel = self._function.rewrite()
+        numbers = numbers or range(math.prod(grid))
+        shown = bar(f"{kernel.__name__} on the CPU", len(numbers), after=2.0)
         with (
             interpreting(),
-            patches.patched(applied),
-            patches.patched(hangs),
-            shown,
+            patches.patched({**_ALL_PATCHES, **_started(numbers, grid, shown)}),
+            patches.patched(waiting(kernel.__code__)),
+            shown or nullcontext(),
             numpy.errstate(all="ignore"),
         ):
-            wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
-            self._make_ones_constants(values, wrapped)
-            named = dict(zip(self._names, wrapped, strict=True))
+            named = {}
+            for parameter, wrap, value in zip(self._parameters, self._wrap, values, strict=True):
+                name = parameter.identifier
+                named[name] = wrap(value)
+                if self._ones and parameter.type == INT:
+                    kernel.__annotations__.pop(name, None)
+                    if value == 1:
+                        kernel.__annotations__[name], named[name] = tl.constexpr, 1
             helpers = {} if accesses is None else accesses.functions
             try:
                 self._function.fn.__globals__.update(helpers)
-                self._function[grid](**named, **self._constexprs)
+                self._function[(len(numbers),)](**named, **self._constexprs)
             finally:
                 self._function.fn.__globals__.update(dict.fromkeys(helpers))  # they hold the user's tensors
 
-    def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
-        for place, name in self._ones.items():
-            annotations = self._function.rewrite().__annotations__
-            annotations.pop(name, None)
-            if values[place] == 1:
-                annotations[name], wrapped[place] = tl.constexpr, 1
 
+def _started(numbers: Sequence[int], grid: Program, shown: Any) -> patches.Patches:
+    """The programs of these numbers, instead of those of a grid; each moves the bar on."""
+    left = iter(numbers)
 
-@contextmanager
-def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
-    """A bar that counts the programs of a grid which takes more than two seconds."""
-    shown = bar(f"{kernel} on the CPU", math.prod(grid), after=2.0)
-    if shown is None:
-        yield
-        return
+    def set_grid_idx(given: Any) -> Any:
+        def start(self: Any, *_: int) -> None:
+            given(self, *program_of(next(left), grid))
+            if shown:
+                shown.update()
 
-    def counting(given: Any) -> Any:
-        def set_grid_idx(builder: InterpreterBuilder, *place: int) -> None:
-            given(builder, *place)
-            shown.update()
+        return start
 
-        return set_grid_idx
-
-    with patches.patched({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
-        yield
+    return {
+        (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
+        (InterpreterBuilder, "set_grid_idx"): set_grid_idx,
+    }
 
 
 class _Assigned(ASTTransformer):  # type: ignore[misc]
@@ -235,7 +184,9 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
     return twin
 
 
-_helpers: Final[dict[Any, Any]] = {}
+@cache
+def _interpreted(function: Any) -> Any:
+    return InterpretedFunction(_twin(function)).rewrite()
 
 
 def _callable(_: Any) -> Any:
@@ -244,33 +195,20 @@ def _callable(_: Any) -> Any:
     Helpers of the kernel, and much of ``tl`` itself (``tl.zeros``, ``tl.sum``), are such functions; without
     TRITON_INTERPRET in the environment their ``__call__`` only raises.
     """
-
-    def call(function: JITFunction[Any], *arguments: Any, **keywords: Any) -> Any:
-        plain = function.fn  # hashing a JITFunction would analyse what is replaced just now
-        if plain not in _helpers:
-            _helpers[plain] = InterpretedFunction(_twin(plain)).rewrite()
-        return _helpers[plain](*arguments, **keywords)
-
-    return call
+    # hashing a JITFunction would analyse what is replaced just now
+    return lambda function, *arguments, **keywords: _interpreted(function.fn)(*arguments, **keywords)
 
 
 _ALL_PATCHES: Final = {**patches.PATCHES, **patches.EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
 
 
-def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
-    """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
-    triton_type = _triton_type(type_)
-    if isinstance(type_, ScalarType) and type_.word == "bfloat16":
-        return lambda value: tl.tensor(TensorHandle(patches.bits_of([value]), triton_type), triton_type)
+def _wrapped(type_: ScalarType | PointerType, value: Any) -> Any:
+    """The interpreter's value of a launch value (an array of one element, as Triton does)."""
     if isinstance(type_, PointerType):
-        dtype = numpy.dtype(numpy.uint64)
+        data = numpy.array([value], numpy.uint64)
     else:
-        dtype = numpy.dtype(type_.torch)
-
-    def wrap(value: Any) -> Any:
-        return tl.tensor(TensorHandle(numpy.array([value], dtype), triton_type), triton_type)
-
-    return wrap
+        data = patches.bits_of([value]) if type_.word == "bfloat16" else numpy.array([value], type_.torch)
+    return patches.tensor(data, _triton_type(type_))
 
 
 def _triton_type(type_: ScalarType | PointerType) -> Any:

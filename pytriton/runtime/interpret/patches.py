@@ -5,7 +5,6 @@ Each function here takes a method of the interpreter and returns its replacement
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -150,21 +149,17 @@ def counted(*bounds: Any) -> Iterator[Any]:
     """
     long = any(isinstance(bound, tl.tensor) and bound.dtype == tl.int64 for bound in bounds)
     type_ = tl.int64 if long else tl.int32
-    dtype = numpy.dtype(numpy.int64 if long else numpy.int32)
     for number in range(*bounds):
-        yield tl.tensor(TensorHandle(numpy.array([number], dtype), type_), type_)
+        yield tensor(numpy.array([number], str(type_)), type_)
 
 
 def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NumPy function on the interpreter's tensors; the result has the type of the first operand."""
 
     def apply(*operands: Any) -> Any:
-        result = function(*(operand.handle.data for operand in operands))
-        data = numpy.asarray(result, operands[0].handle.data.dtype)
-        type_ = operands[0].type
-        if math.prod(data.shape) > operands[0].handle.data.size:
-            type_ = operands[1].type
-        return tl.tensor(TensorHandle(data, type_.scalar), type_)
+        arrays = [operand.handle.data for operand in operands]
+        largest = max(operands, key=lambda operand: operand.handle.data.size)
+        return tensor(numpy.asarray(function(*arrays), arrays[0].dtype), largest.type)
 
     return apply
 
@@ -189,98 +184,63 @@ Method = Callable[..., Any]
 
 def bits_of(values: Any) -> Any:
     """Numbers as bfloat16 bit patterns, rounded once to nearest, ties to even; NaN stays NaN."""
-    bits = _to_odd(numpy.ascontiguousarray(values)).view(numpy.uint32)
-    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
-    return numpy.where(is_nan, bits >> 16 | 0x40, rounded).astype(numpy.uint16)
-
-
-def _to_odd(values: Any) -> Any:
-    """Numbers as float32 with a last digit of 1 where digits are cut off, so that no tie comes of it.
-
-    S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, proved algorithms using rounding to
-    odd, 2008.
-    """
-    floats = values.astype(numpy.float32)
-    if values.dtype.itemsize <= 2 or values.dtype == numpy.float32:
-        return floats
-    exact = values.astype(numpy.longdouble)  # 64 digits: every integer of 64 bits too
-    too_far = numpy.abs(floats.astype(numpy.longdouble)) > numpy.abs(exact)
-    cut = numpy.where(too_far, numpy.nextafter(floats, numpy.float32(0)), floats)
-    inexact = (cut.astype(numpy.longdouble) != exact) & (exact == exact)
-    return (cut.view(numpy.uint32) | inexact).view(numpy.float32)
+    exact = numpy.asarray(values)
+    exact = exact.astype(numpy.longdouble if exact.dtype.kind in "iu" else float)  # 64 digits: any integer
+    last = numpy.maximum(numpy.frexp(exact)[1], -125) - 8  # of 8 digits, as a power of two
+    rounded = numpy.ldexp(numpy.rint(numpy.ldexp(exact, -last)), last)
+    return (rounded.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
 
 
 def floats_of(bits: Any) -> Any:
     """bfloat16 bit patterns as float32, exactly."""
-    wide = numpy.ascontiguousarray(bits).astype(numpy.uint32) << 16
-    return wide.view(numpy.float32).reshape(bits.shape)
-
-
-def _is_bfloat16(handle: Any) -> bool:
-    return isinstance(handle, TensorHandle) and handle.dtype.scalar is tl.bfloat16
+    return numpy.left_shift(bits, 16, dtype=numpy.uint32, order="C").view(numpy.float32)
 
 
 def _widened(handle: Any) -> Any:
     """A bfloat16 operand as float, exactly; anything else as it is."""
-    if not _is_bfloat16(handle) or handle.data.dtype != numpy.uint16:
+    is_narrow = isinstance(handle, TensorHandle) and handle.dtype.scalar is tl.bfloat16
+    if not is_narrow or handle.data.dtype != numpy.uint16:
         return handle
     return TensorHandle(floats_of(handle.data), tl.float32)
 
 
-def _narrowed(handle: Any) -> Any:
-    """A float result as bfloat16; a comparison's result keeps its truth values."""
-    if handle.data.dtype == numpy.bool_:
-        return TensorHandle(handle.data, tl.int1)
-    return TensorHandle(bits_of(handle.data).reshape(handle.data.shape), tl.bfloat16)
-
-
 def _in_float(method: Method) -> Method:
-    """Arithmetic in float; the result has the type of the first operand."""
+    """Arithmetic in float; the result has the type of the first operand, or that of truth values."""
 
     def wrapped(self: Any, first: Any, *others: Any) -> Any:
-        if not _is_bfloat16(first):
-            return method(self, first, *others)
-        return _narrowed(method(self, _widened(first), *map(_widened, others)))
+        wide = _widened(first)
+        result = method(self, wide, *map(_widened, others))
+        if wide is first:
+            return result
+        if result.data.dtype == bool:
+            return TensorHandle(result.data, tl.int1)
+        return TensorHandle(bits_of(result.data), tl.bfloat16)
 
     return wrapped
-
-
-_FLOATS: Final = {tl.float16: numpy.float16, tl.float32: numpy.float32, tl.float64: numpy.float64}
 
 
 def _cast_through_float(method: Method) -> Method:
     def wrapped(self: Any, source: Any, target: Any, *others: Any) -> Any:
         wide = _widened(source)
-        if target.scalar is not tl.bfloat16:
-            if wide is not source and target.scalar in _FLOATS:
-                return TensorHandle(wide.data.astype(_FLOATS[target.scalar]), target.scalar)
-            return method(self, wide, target, *others)
-        source = wide
-        return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
+        if target.scalar is tl.bfloat16:
+            return TensorHandle(bits_of(wide.data), tl.bfloat16)
+        return method(self, source, target, *others) if wide is source else self.cast_impl(wide, target)
 
     return wrapped
 
 
 def _dot_in_float(method: Method) -> Method:
     """A product of bfloat16 blocks; the accumulator has a type of its own."""
-
-    def wrapped(self: Any, a: Any, b: Any, *others: Any) -> Any:
-        return method(self, _widened(a), _widened(b), *others)
-
-    return wrapped
+    return lambda self, *operands: method(self, *map(_widened, operands))
 
 
 def _reduce_in_float(method: Method) -> Method:
     """Reductions take tuples of ``tl.tensor``."""
 
     def wrapped(self: Any, operands: Any) -> Any:
-        narrow = [operand.dtype.scalar is tl.bfloat16 for operand in operands]
-        if not any(narrow):
+        if all(operand.dtype is not tl.bfloat16 for operand in operands):
             return method(self, operands)
-        results = method(self, tuple(tl.core.cast(operand, tl.float32) for operand in operands))
-        if not isinstance(results, (list, tuple)):
-            results = (results,)
+        results = self.apply(tuple(tl.core.cast(operand, tl.float32) for operand in operands))
         return [tl.core.cast(result, tl.bfloat16) for result in results]
 
     return wrapped
@@ -303,7 +263,11 @@ EXACT_BFLOAT16: Final[Patches] = {
 }
 
 
-# Values of the interpreter as NumPy arrays of the user's shapes and types.
+# Values of the interpreter, and as NumPy arrays of the user's shapes and types.
+
+
+def tensor(data: Any, type_: Any) -> Any:
+    return tl.tensor(TensorHandle(data, type_.scalar), type_)
 
 
 def array_of(value: Any, shape: tuple[int, ...]) -> Any:
@@ -318,3 +282,8 @@ def array_of(value: Any, shape: tuple[int, ...]) -> Any:
         return data.reshape(())
     axes = shape[len(shape) - data.ndim :]
     return data[tuple(slice(size) for size in axes)]
+
+
+def spread(value: Any, shape: tuple[int, ...]) -> Any:
+    """The same, with all elements of the shape."""
+    return numpy.broadcast_to(array_of(value, shape), shape)

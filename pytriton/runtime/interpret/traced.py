@@ -18,7 +18,7 @@ from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
 from pytriton.passes.check.steps import Step, Steps, Variable
 from pytriton.runtime.interpret.accesses import CheckedAccesses, kept
-from pytriton.runtime.interpret.patches import array_of
+from pytriton.runtime.interpret.patches import array_of, spread
 from pytriton.runtime.launch.extents import Memory
 from pytriton.source import Span
 
@@ -84,9 +84,6 @@ class Trace(Sequence[TraceStep]):
         return self.steps[at]
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         lines = [f"{self.kernel}: program {self.program} of a grid of {self.grid}"]
         before = None
         for step in self.steps[:MAX_SHOWN]:
@@ -119,13 +116,13 @@ class Recorded(CheckedAccesses):
         if step.sets is not None:
             self._values[step.sets] = self._array(values[0], variables[step.sets])
         seen = {variables[at].name: at for at in step.visible if at in self._values}
-        roots = {name: variables[at].root for name, at in seen.items() if _is_pointer(variables[at])}
+        pointers = [name for name, at in seen.items() if _is_pointer(variables[at])]
         self.taken.append(
             TraceStep(
                 step.span,
                 None if step.sets is None else variables[step.sets].name,
                 {name: self._values[at] for name, at in seen.items()},
-                {name: root for name, root in roots.items() if root is not None},
+                {name: root for name in pointers if (root := variables[seen[name]].root) is not None},
                 tuple(self._written),
             )
         )
@@ -151,9 +148,9 @@ class Recorded(CheckedAccesses):
         super()._store(pointer, value, mask, *site)
         self._note_written("store", pointer, value, kept(pointer.handle.data, mask), site[1])
 
-    def _changed(self, atomic: Any, pointer: Any, value: Any, mask: Any, number: int) -> Any:
-        before = super()._changed(atomic, pointer, value, mask, number)
-        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), number)
+    def _changed(self, atomic: str, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
+        before = super()._changed(atomic, pointer, value, mask, *site)
+        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), site[1])
         return before
 
     def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
@@ -167,7 +164,7 @@ class Recorded(CheckedAccesses):
         site, every = self.sites[number], pointer.handle.data
         chosen = numpy.broadcast_to(chosen, every.shape)
         addresses = every[chosen]
-        values = numpy.broadcast_to(array_of(value, pointer.shape), every.shape)[chosen]
+        values = spread(value, every.shape)[chosen]
         root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
         indices = addresses if root is None else self._index(addresses, root, site.width)
         self._written.append(Written(kind, root, indices, values))

@@ -19,9 +19,10 @@ import numpy
 
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
-from pytriton.runtime.checks.memory import Pages, Violation
+from pytriton.runtime.checks.diagnostics import program_of
+from pytriton.runtime.checks.memory import Violation, starts_on_cpu
 from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
-from pytriton.runtime.launch.extents import Extent, Memory, Range
+from pytriton.runtime.launch.extents import Extent, Memory
 
 MAX_CONFLICTS: Final = 1024
 MAX_OWNERS: Final = (
@@ -52,8 +53,7 @@ class NativeChecks:
         self._elements, self._grid = elements, grid
         self._threads: list[tuple[Any, Any]] = []
         self._owners: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self._pages: dict[bool, list[Range]] = {}
-        self._ranges = [self._ranges_of(site) for site in sites]
+        self._ranges = [numpy.array(own, numpy.uint64).reshape(-1, 2) for own in starts_on_cpu(sites, memory)]
         self._first = self._filled()
 
     def thread(self) -> int:
@@ -84,17 +84,6 @@ class NativeChecks:
 
     def _row(self, words: Any, number: int) -> Any:
         return words[_HEAD + number * _WORDS :][:_WORDS]
-
-    def _ranges_of(self, site: Site) -> Any:
-        """Where its elements may start: an address, and how many bytes after it."""
-        ranges = list(self.memory.ranges(site))
-        if self.memory.is_open(site):
-            writes = site.kind != "load"
-            if writes not in self._pages:
-                self._pages[writes] = Pages(writable=writes).ranges
-            ranges += self._pages[writes]
-        starts = [(low, end - low - site.width + 1) for low, end in ranges if end - low >= site.width]
-        return numpy.array(starts, numpy.uint64).reshape(-1, 2)
 
     def _stored_to(self, site: Site) -> Extent | None:
         """The tensor that a store is to, where it is certain."""
@@ -136,17 +125,13 @@ class NativeChecks:
             site,
             count=sum(int(row[_COUNT]) for row in rows),
             programs=sum(int(row[_PROGRAMS]) for row in rows),
-            program=self._program(int(first[_FIRST])),
+            program=program_of(int(first[_FIRST]), self._grid),
             element=tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else (),
             address=int(first[_ADDRESS]),
             lowest=min(int(row[_LOWEST]) for row in rows),
             highest=max(int(row[_HIGHEST]) for row in rows),
             all_outside=int(first[_BLOCK]) == math.prod(site.shape),
         )
-
-    def _program(self, number: int) -> tuple[int, int, int]:
-        width, height, _ = self._grid
-        return number % width, number // width % height, number // (width * height)
 
     def _collect_conflicts(self) -> None:
         parts = [
@@ -173,7 +158,7 @@ class NativeChecks:
         at = numpy.flatnonzero(unlike)
         if at.size:
             _, program, other, address, _, _ = map(int, rows[at[0]])
-            programs = self._program(other), self._program(program)
+            programs = program_of(other, self._grid), program_of(program, self._grid)
             shown_values = str(old[at[0]]), str(new[at[0]])
             self.written.conflicts[number] = Conflict(programs, shown_values, address, int(at.size))
 

@@ -19,10 +19,9 @@ import torch
 from pytriton.compat.triton_names import InterpreterError
 from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.diagnostics import Stuck, findings, tell, tell_of_races
+from pytriton.runtime.checks.diagnostics import Stuck, findings, number_of, tell, tell_of_races
 from pytriton.runtime.compile.compiler import compile_kernel
 from pytriton.runtime.interpret.accesses import Racing
-from pytriton.runtime.interpret.interpreter import ONE, in_order, only
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.buffers import CPU
@@ -255,9 +254,8 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
     translation, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing = Racing(translation.sites, memory, grid)
     try:
-        OnCpu(translation, text.source, inspected()).run(
-            grid, launch.values, racing, in_order(grid, backwards=turned)
-        )
+        numbers = range(math.prod(grid))[:: -1 if turned else 1]
+        OnCpu(translation, text.source, inspected()).run(grid, launch.values, racing, numbers)
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
@@ -271,6 +269,7 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     """Run one program of a launch on CPU memory; raises the interpreter's errors."""
     translation = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
     recorded = Recorded(translation.sites, memory, translation.steps)
-    OnCpu(translation, text.source, inspected()).run(ONE, launch.values, recorded, only(program, launch.grid))
+    numbers = [number_of(program, launch.grid)]
+    OnCpu(translation, text.source, inspected()).run(launch.grid, launch.values, recorded, numbers)
     notes = tuple(findings(recorded.found, memory, launch.grid))
     return Trace(translation.kernel, program, launch.grid, tuple(recorded.taken), notes)

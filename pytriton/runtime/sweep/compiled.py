@@ -28,7 +28,6 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.patches import Patches
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.launch.device import DeviceKernel, Grid
 from pytriton.runtime.launch.extents import Memory
@@ -95,11 +94,11 @@ class OnCpu:
         grid: Grid,
         values: Sequence[Any],
         accesses: CheckedAccesses | None = None,
-        order: Patches | None = None,
+        numbers: Sequence[int] = (),
     ) -> None:
-        """All programs of the grid, as ``Interpreted.run`` has it; raises PytritonError where it stops."""
+        """Run the programs of these numbers, as ``Interpreted.run`` does; raises PytritonError where it stops."""
         try:
-            self._interpreted.run(grid, values, accesses, order, why=self._why)
+            self._interpreted.run(grid, values, accesses, numbers, why=self._why)
         except InterpreterError as error:
             memory = None if accesses is None else accesses.memory
             raise Generated(self.translation, self._module.path, self._source).stopped(

@@ -68,6 +68,15 @@ def test_c_prints_the_same(
     assert shown == in_c(text + "\n", *[value] * len(conversions))
 
 
+def test_null_and_nan() -> None:
+    """Where C leaves it to its library."""
+    forms = pieces("%p|%6p|%-6p|%f|%+5.1f")[0]
+    nan = numpy.copysign(numpy.float32(numpy.nan), numpy.float32(-1))
+    values = [numpy.uint64(0)] * 3 + [nan] * 2
+    shown = [_formatted(form, value) for form, value in zip(forms, values, strict=True)]
+    assert shown == ["0x0", "   0x0", "0x0   ", "nan", " +nan"]
+
+
 def test_every_form_of_a_number_is_that_of_c() -> None:
     """Random flags, widths and precisions, of numbers near the edges."""
     rng = random.Random(28)

@@ -10,7 +10,6 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.interpret.interpreter import ONE, only
 from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.sweep.candidate import copies, traced
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
@@ -247,7 +246,7 @@ def after_one_program(launch: Recorded, *, trace: bool) -> list[Any]:
         assert made.memory is not None
         assert traced(kernel._definition.text, made, made.memory, first).steps
     else:
-        made.candidate._on_cpu.run(ONE, made.values, None, only(first, made.grid))
+        made.candidate._on_cpu.run(made.grid, made.values, None, [0])
     return arguments
 
 
