@@ -146,3 +146,20 @@ def test_by_hand(name: str, dtype: torch.dtype) -> None:
     made = by_hand(launch.gradient, given, program.grid, flowing, {**program.defines, "T": dtype})
     for each, gradient in wanted.items():
         torch.testing.assert_close(made[each], gradient, equal_nan=True)
+
+
+def test_parts_of_sums_are_scratch() -> None:
+    """A sweep does not compare them: each config has as many parts as programs."""
+    text = """__global__ void f(float *y, float *x, float *w, int n) {
+      int r[TM] = get_program_id(0) * TM + 0 ... TM;
+      int o[4] = 0 ... 4;
+      *?((r < n)[:, newaxis]) (y + r[:, newaxis] * 4 + o[newaxis, :]) =
+          ((r < n)[:, newaxis] ? *(x + r[:, newaxis] * 4 + o[newaxis, :]) : 0) * (*(w + o))[newaxis, :];
+    }"""
+    derived = pytriton.gradient(pytriton.kernel(text, defines={"TM": [2, 4]}))
+    y, x, w = torch.zeros(9, 4), torch.randn(9, 4), torch.randn(4)
+    grid = lambda opt: (pytriton.cdiv(9, opt.TM),)  # noqa: E731
+    made = derived(y, x, w, 9, grid=grid, d_outputs={"y": torch.ones(9, 4)})
+    torch.testing.assert_close(made["w"], x.sum(0))
+    compiled = [kernel for kernel in derived._kernels.values() if "parts_w" in kernel.translation().text]
+    assert {"parts_w"} in [kernel._definition.settings.scratch for kernel in compiled]

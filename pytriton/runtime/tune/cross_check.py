@@ -14,7 +14,7 @@ something else with each config, as into scratch memory whose layout is the tile
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
@@ -54,13 +54,14 @@ class WrittenArgument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedMemory:
-    """A stretch of memory and its copy, both as bytes; what its elements are, and which parameter led
-    there."""
+    """A stretch of memory and its copy, both as bytes; what its elements are, which parameter led there, and
+    whether all candidates should leave the same there."""
 
     memory: torch.Tensor
     copy: torch.Tensor
     dtype: torch.dtype | None = None
     name: str = ""
+    compared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,9 @@ class Saved:
             memory.memory.copy_(memory.copy)
 
 
-def save(written: Iterable[WrittenArgument], device: int) -> Saved | None:
-    """A copy of the memory behind these arguments; None if some of it cannot be found or copied."""
+def save(written: Iterable[WrittenArgument], device: int, scratch: Collection[str] = ()) -> Saved | None:
+    """A copy of the memory behind these arguments; None if some of it cannot be found or copied. What
+    ``scratch`` names is not compared."""
     memories: dict[int, SavedMemory] = {}
     try:
         for target in written:
@@ -85,7 +87,10 @@ def save(written: Iterable[WrittenArgument], device: int) -> Saved | None:
                 return None
             if memory.numel() and memory.data_ptr() not in memories:
                 name = "" if target.parameter is None else target.parameter.name
-                memories[memory.data_ptr()] = SavedMemory(memory, memory.clone(), target.dtype, name)
+                compared = name not in scratch
+                memories[memory.data_ptr()] = SavedMemory(
+                    memory, memory.clone(), target.dtype, name, compared
+                )
         return Saved(tuple(memories.values()))
     except torch.cuda.OutOfMemoryError:
         return None
@@ -207,12 +212,13 @@ def _sort_in(
 
 
 def _copies(saved: Saved) -> tuple[torch.Tensor, ...]:
-    return tuple(memory.memory.clone() for memory in saved.memories)
+    return tuple(memory.memory.clone() for memory in saved.memories if memory.compared)
 
 
 def _difference(saved: Saved, written: Sequence[torch.Tensor]) -> str:
     """How memory differs from the earlier copies; empty if it does not."""
-    for memory, other in zip(saved.memories, written, strict=True):
+    compared = (memory for memory in saved.memories if memory.compared)
+    for memory, other in zip(compared, written, strict=True):
         count = _count_of_others(memory, other)
         if count:
             return (

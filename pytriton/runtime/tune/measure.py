@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -114,14 +114,15 @@ def _alike(config: Config, other: Config) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TunedCall:
-    """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``asked`` caches grids, as
-    a callable is called once per candidate."""
+    """A call that needs a choice. ``bind`` checks its arguments for a candidate; ``scratch``: parameters whose
+    memory is not compared; ``asked`` caches grids, as a callable is called once per candidate."""
 
     device: int
     arguments: Sequence[Any]
     grid: Any
     constants: Constants
     bind: Callable[[Candidate, Sequence[Any]], Bound]
+    scratch: frozenset[str] = frozenset()
     asked: dict[Candidate, Grid] = field(default_factory=dict)
 
     def specialization(self, candidate: Candidate) -> tuple[int, ...]:
@@ -146,7 +147,9 @@ def measure(
     progress.expect(len(candidates))
     fitting = _fitting(candidates, sweep, call, progress)
     launches = _launches(fitting, sweep, call, progress)
-    saved = save_written(fitting, call.arguments, call.device, call.constants) if fitting else None
+    saved = None
+    if fitting:
+        saved = save_written(fitting, call.arguments, call.device, call.constants, call.scratch)
     if saved is None:
         reason = "not measured: what it writes cannot be restored"
         return Measured({launch.candidate: reason for launch in launches})
@@ -229,9 +232,14 @@ def compile_all(
 
 
 def save_written(
-    candidates: Sequence[Candidate], arguments: Sequence[Any], device: int, constants: Constants
+    candidates: Sequence[Candidate],
+    arguments: Sequence[Any],
+    device: int,
+    constants: Constants,
+    scratch: Collection[str] = (),
 ) -> Saved | None:
-    """A copy of all memory that these candidates write; None if some of it cannot be found."""
+    """A copy of all memory that these candidates write; None if some of it cannot be found. What ``scratch``
+    names is not compared."""
     if any(candidate.translation.traits.writes_elsewhere for candidate in candidates):
         return None
     parameters = candidates[0].binder.parameters
@@ -241,4 +249,4 @@ def save_written(
         for buffer in candidate.binder.buffers:
             if buffer.name in candidate.translation.writes:
                 written.append(WrittenArgument(constants.on(device, buffer.name, buffer.buffer), buffer))
-    return save(written, device)
+    return save(written, device, scratch)

@@ -107,7 +107,7 @@ class Tuner:
             if device != CPU:  # there the interpreter runs, and its speed is irrelevant
                 check_not_forked(self._sweep.first.translation.kernel)
                 usable_cache()
-                call = TunedCall(device, arguments, grid, self._constants, self._bind)
+                call = TunedCall(device, arguments, grid, self._constants, self._bind, self._settings.scratch)
                 measuring = may_measure() and not self._prints()
                 question = self._question(key, call) if measuring or replaying() else None
                 chosen = None if question is None else self._pinned(question, call)

@@ -72,6 +72,23 @@ def test_of_two_the_first_is_right() -> None:
     assert wrong(torch.zeros(N), "float* z", plus(1), plus(2)) == {"c1": f"{N} elements of 'z'"}
 
 
+def test_scratch_is_restored_and_not_compared() -> None:
+    """What differs there by right (parts of a sum, of as many programs as a config has) drops nobody."""
+    y, parts = torch.zeros(N), torch.ones(N)
+    targets = [WrittenArgument(y, parameter("float* y")), WrittenArgument(parts, parameter("float* parts"))]
+    saved = save(targets, -1, {"parts"})
+    assert saved is not None
+
+    def run(name: str) -> None:
+        saved.restore()
+        assert parts.eq(1).all()
+        parts[: len(name)] = 7
+        y.fill_(len(name) > 2)
+
+    assert disagreeing(["a", "bb"], saved, run) == {}
+    assert disagreeing(["a", "bb", "ccc"], saved, run) == {"ccc": f"{N} elements of 'y'"}
+
+
 def test_of_groups_of_one_size_the_first_is_right() -> None:
     found = wrong(torch.zeros(N), "float* z", plus(1), plus(2), plus(3), plus(2), plus(1))
     assert list(found) == ["c1", "c3", "c2"]
