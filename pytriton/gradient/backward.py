@@ -16,7 +16,6 @@ import torch
 
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
-from pytriton.frozen import replace
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived
 from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
@@ -493,9 +492,8 @@ class Gradient:
             check=definition.settings.check,
         )
         compiled._common.checks.outputs = False  # gradients are zeroed, states have unused slots
-        scratch = {*(state.parameter for state in derived.states), *map(derived.d_inputs.get, derived.sizes)}
-        tuned = replace(compiled._definition.settings, scratch=frozenset(scratch))
-        compiled._definition = replace(compiled._definition, settings=tuned)
+        parts = (derived.d_inputs[name] for name in derived.sizes)
+        compiled._definition.settings.scratch.update(parts, (state.parameter for state in derived.states))
         return compiled
 
     def _sum_kernel(self, name: str, text: str) -> Kernel:

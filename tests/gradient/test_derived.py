@@ -162,4 +162,5 @@ def test_parts_of_sums_are_scratch() -> None:
     made = derived(y, x, w, 9, grid=grid, d_outputs={"y": torch.ones(9, 4)})
     torch.testing.assert_close(made["w"], x.sum(0))
     compiled = [kernel for kernel in derived._kernels.values() if "parts_w" in kernel.translation().text]
-    assert {"parts_w"} in [kernel._definition.settings.scratch for kernel in compiled]
+    (kernel,) = compiled
+    assert [plan._tuner._settings.scratch for plan in kernel._plans.values()] == [{"parts_w"}]

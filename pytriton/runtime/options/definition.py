@@ -230,7 +230,8 @@ class PlanSettings:
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: autograd does not count launches as changes
     check: Check | None = None  # whether launches are checked for accesses out of bounds
-    scratch: frozenset[str] = frozenset()  # parameters in whose memory each config leaves something else
+    # Parameters in whose memory each config leaves something else: gradients add theirs to a kernel that is made.
+    scratch: set[str] = field(default_factory=set, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

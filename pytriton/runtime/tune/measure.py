@@ -122,7 +122,7 @@ class TunedCall:
     grid: Any
     constants: Constants
     bind: Callable[[Candidate, Sequence[Any]], Bound]
-    scratch: frozenset[str] = frozenset()
+    scratch: Collection[str] = ()
     asked: dict[Candidate, Grid] = field(default_factory=dict)
 
     def specialization(self, candidate: Candidate) -> tuple[int, ...]:
