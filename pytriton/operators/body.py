@@ -235,8 +235,8 @@ class _Heard(Noted):
         super().__init__()
         self.calls: list[str] = []
 
-    def note(self, kernel: Any, call: RequestedLaunch) -> None:
-        self.calls += calls_of(kernel, call)
+    def note(self, kernel: Any, plan: Any, call: RequestedLaunch) -> None:
+        self.calls += calls_of(kernel, plan, call)
 
 
 class _HeardShapes(_Heard, Shapes):

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NoReturn
+from weakref import WeakKeyDictionary
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -47,6 +48,7 @@ from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
+from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import (
     INSIDE,
@@ -162,9 +164,9 @@ class Tape(Shapes):
         self.refused = self.refused or refusal(message, "TC756", cure)
         raise self.refused
 
-    def note(self, kernel: Any, call: RequestedLaunch) -> None:
+    def note(self, kernel: Any, plan: Any, call: RequestedLaunch) -> None:
         """Record a launch, with the tensors that it reads and writes."""
-        translation = kernel.translation(call.defines)
+        translation = plan.first.translation
         tensors: dict[str, torch.Tensor] = {}
         with without_functions():
             if translation.buffers:
@@ -178,12 +180,12 @@ class Tape(Shapes):
                     self.refuse(f"passes {actual} for '{parameter.declaration}'", f"pass {wanted}")
                 if tensor and value.dim() + value.numel() > 0:
                     tensors[parameter.name] = value
-            call, sizes = _frozen(kernel, call)
+            call, sizes = _frozen(kernel, plan, call)
             self.places += [
                 *(f"{name}: {self.place(value)}" for name, value in tensors.items()),
                 f"grid {sizes}",
             ]
-        self.calls += calls_of(kernel, call)
+        self.calls += calls_of(kernel, plan, call)
         reads = {name: tensors[name] for name in translation.reads if name in tensors}
         writes = {name: tensors[name] for name in translation.writes if name in tensors}
         self.entries.append(RecordedLaunch(kernel, call, reads, writes))
@@ -195,29 +197,32 @@ def in_thread(name: str) -> LaunchError:
     return refusal(f"{name}: its body launches a kernel in another thread", "TC756", cure)
 
 
-def _frozen(kernel: Kernel, call: RequestedLaunch) -> tuple[RequestedLaunch, Any]:
+def _frozen(kernel: Kernel, plan: Plan, call: RequestedLaunch) -> tuple[RequestedLaunch, Any]:
     """The call with the sizes that its grid has now, and these."""
-    definition, grid = kernel._definition, call.grid
-    if definition.heuristics.functions:
+    grid = call.grid
+    if kernel._definition.heuristics.functions:
         return call, None  # refused when it is derived
-    configs = definition.configs(defines_of(call.defines), call.num_warps, call.num_stages)
-    points = [Options(config) for config in configs]
+    points = [Options(config) for config in plan.configs]
     sizes = {point_of(options): sizes_of(grid, options, kernel.name) or (0,) for options in points}
     frozen = (lambda options: sizes.get(point_of(options)) or grid(options)) if callable(grid) else grid
     return call._replace(grid=frozen), list(sizes.values())
 
 
-def calls_of(kernel: Any, call: RequestedLaunch) -> list[str]:
+def calls_of(kernel: Any, plan: Plan, call: RequestedLaunch) -> list[str]:
     """A launch without its tensors."""
     definition = kernel._definition
     values = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}
-    names = [parameter.name for parameter in kernel.translation(call.defines).parameters]
+    names = [parameter.name for parameter in plan.first.translation.parameters]
     values |= {"num_stages": call.num_stages, **dict(zip(names, call.arguments, strict=False))}
-    digest = hashlib.sha256(repr(definition).encode()).hexdigest()
+    if kernel not in _DIGESTS:
+        _DIGESTS[kernel] = hashlib.sha256(repr(definition).encode()).hexdigest()
     return [
-        f"kernel '{kernel.name}' {digest}",
+        f"kernel '{kernel.name}' {_DIGESTS[kernel]}",
         *(f"{name}={_shown(values[name])}" for name in sorted(values)),
     ]
+
+
+_DIGESTS: Final[WeakKeyDictionary[Kernel, str]] = WeakKeyDictionary()  # of definitions
 
 
 def _shown(value: Any) -> str:

@@ -231,7 +231,7 @@ class PlanSettings:
     legacy: bool = False  # made inside a legacy package: autograd does not count launches as changes
     check: Check | None = None  # whether launches are checked for accesses out of bounds
     # Parameters in whose memory each config leaves something else: gradients add theirs to a kernel that is made.
-    scratch: set[str] = field(default_factory=set, compare=False)
+    scratch: set[str] = field(default_factory=set, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ class Noted(Frame):
 
     __slots__ = ()
 
-    def note(self, kernel: Any, call: RequestedLaunch) -> None:
-        """Called before a launch."""
+    def note(self, kernel: Any, plan: Any, call: RequestedLaunch) -> None:
+        """Called before a launch, with what the kernel has for such launches."""
 
 
 class Shapes(Noted):
