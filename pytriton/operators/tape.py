@@ -47,7 +47,7 @@ from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
-from pytriton.runtime.options.defines import Options, defines_of
+from pytriton.runtime.options.defines import defines_of, point_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import (
@@ -59,7 +59,6 @@ from pytriton.runtime.trace.frames import (
     inside,
     recording_elsewhere,
 )
-from pytriton.runtime.trace.recorded import point_of
 
 # Names of torch's functions, methods and attributes, and of its operations below.
 _MADE: Final = frozenset(
@@ -202,8 +201,7 @@ def _frozen(kernel: Kernel, plan: Plan, call: RequestedLaunch) -> tuple[Requeste
     grid = call.grid
     if kernel._definition.heuristics.functions:
         return call, None  # refused when it is derived
-    points = [Options(config) for config in plan.configs]
-    sizes = {point_of(options): sizes_of(grid, options, kernel.name) or (0,) for options in points}
+    sizes = {point_of(options): sizes_of(grid, options, kernel.name) or (0,) for options in plan.options}
     frozen = (lambda options: sizes.get(point_of(options)) or grid(options)) if callable(grid) else grid
     return call._replace(grid=frozen), list(sizes.values())
 

@@ -137,7 +137,9 @@ class Kernel:
                 return None
             within = frame is not None
             if isinstance(frame, Noted):
-                frame.note(self, plan, RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages))
+                frame.note(
+                    self, plan, RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages)
+                )
                 if isinstance(frame, Shapes):
                     frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
                     return None

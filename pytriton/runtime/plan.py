@@ -38,7 +38,7 @@ from pytriton.runtime.launch.extents import Checks, Memory
 from pytriton.runtime.launch.fast_path import Form, Launcher, LauncherCall, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
 from pytriton.runtime.locks import Lock, renew_in_children
-from pytriton.runtime.options.defines import Config, number_of
+from pytriton.runtime.options.defines import Config, Options, number_of
 from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
 from pytriton.runtime.sweep.sweep import Sweep
@@ -94,6 +94,7 @@ class Plan:
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
+        self.options = [Options(config) for config in self.configs]  # for grid functions
         warnings = self.first.translation.warnings
         self._for_gpus = [warning for warning in warnings if warning.code == PRINTS_LESS]
         for warning in warnings:

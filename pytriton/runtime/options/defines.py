@@ -100,17 +100,19 @@ class Options:
     own dictionary, where Python finds ``opt.TM`` at once: a grid is asked at every launch.
     """
 
-    __slots__ = ("__dict__", "defines", "num_stages", "num_warps")
+    __slots__ = ("__dict__", "_point", "defines", "num_stages", "num_warps")
 
     defines: Mapping[str, Any]
     num_warps: int
     num_stages: int | None
+    _point: Config | None  # see point_of
 
     def __init__(self, config: Config) -> None:
         numbers = {name: number_of(value) for name, value in config.defines.items()}
         object.__setattr__(self, "defines", MappingProxyType(numbers))
         object.__setattr__(self, "num_warps", config.num_warps)
         object.__setattr__(self, "num_stages", config.num_stages)
+        object.__setattr__(self, "_point", None)
         if type(self) is Options:  # others give what they compute
             own = {name: value for name, value in numbers.items() if not hasattr(Options, name)}
             self.__dict__.update(own)
@@ -189,6 +191,14 @@ class Config:
     def __repr__(self) -> str:
         shown = [*self.defines.items(), *({"num_warps": self.num_warps} | self.settings).items()]
         return f"Config({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+
+def point_of(options: Options) -> Config:
+    """The config of a sweep that a grid function is asked for; made once."""
+    if options._point is None:
+        point = Config(dict(options.defines), options.num_warps, options.num_stages)
+        object.__setattr__(options, "_point", point)
+    return options._point  # type: ignore[return-value]
 
 
 def changed(settings: Any) -> dict[str, Any]:

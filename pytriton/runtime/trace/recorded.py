@@ -17,7 +17,7 @@ from pytriton.errors import CompileError
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.specialize import pin_types
-from pytriton.runtime.options.defines import Config, Options
+from pytriton.runtime.options.defines import Options, point_of
 from pytriton.runtime.plan import Plan
 
 # A kernel call as one operator of torch: what a tracer records where it cannot see into the launch.
@@ -83,7 +83,7 @@ def _schema(plan: Plan, kinds: Sequence[TracedKind]) -> str:
 def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
     """The call as it would be untraced: absent arguments are None, each candidate gets its own grid."""
     absent = [at for at, kind in enumerate(kinds) if kind == ABSENT]
-    index = {point_of(Options(config)): at for at, config in enumerate(plan.configs)}
+    index = {point_of(options): at for at, options in enumerate(plan.options)}
 
     def launch(*passed: Any) -> None:
         *taken, grids = passed
@@ -98,11 +98,6 @@ def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
         plan.call(arguments, tuple(grids) if len(index) == 1 else grid)
 
     return launch
-
-
-def point_of(options: Options) -> Config:
-    """The config of a sweep that a grid function is asked for."""
-    return Config(dict(options.defines), options.num_warps, options.num_stages)
 
 
 # The form of a kernel that Inductor can launch: scalars are cast first; a sweep has one constexpr more.
