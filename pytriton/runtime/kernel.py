@@ -135,18 +135,16 @@ class Kernel:
             if frame is None and not bench and not dispatch_modes() and not is_jit_tracing():
                 plan.call(arguments, grid)  # the fast path
                 return None
-            within = frame is not None
             if isinstance(frame, Noted):
-                frame.note(
-                    self, plan, RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages)
-                )
+                launch = RequestedLaunch(tuple(arguments), grid, defines, num_warps, num_stages)
+                frame.note(self, plan, launch)
                 if isinstance(frame, Shapes):
                     frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
                     return None
             if is_traced(arguments) or (frame is None and is_recorded(plan.first.translation.kernel)):
                 call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
                 return None
-            time = self._bench(plan, arguments, grid, bench, within)
+            time = self._bench(plan, arguments, grid, bench, frame is not None)
             if frame is not None:
                 for at in plan.written_positions:
                     frame.append(arguments[at])
