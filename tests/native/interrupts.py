@@ -23,7 +23,11 @@ def interrupted(z: torch.Tensor) -> Iterator[None]:
             time.sleep(0.001)
         signal.raise_signal(signal.SIGINT)
 
-    with not_collecting():  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
-        threading.Thread(target=interrupt).start()
-        with pytest.raises(KeyboardInterrupt):
-            yield
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        with not_collecting():  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
+            threading.Thread(target=interrupt).start()
+            with pytest.raises(KeyboardInterrupt):
+                yield
+    finally:
+        signal.signal(signal.SIGINT, before)
