@@ -25,7 +25,9 @@ def interrupted(z: torch.Tensor) -> Iterator[None]:
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
-        with not_collecting():  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
+        with (
+            not_collecting()
+        ):  # an interrupt inside a callback of the collector, such as Hypothesis's, is lost
             threading.Thread(target=interrupt).start()
             with pytest.raises(KeyboardInterrupt):
                 yield

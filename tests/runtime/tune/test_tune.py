@@ -81,7 +81,9 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
     monkeypatch.setattr(measure, "limits_of", lambda device: Limits(fake.shared))
     monkeypatch.setattr(tuner, "describes", lambda: False)
-    monkeypatch.setattr(measure, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(
+        measure, "save", lambda arguments, device, scratch: Saved(()) if fake.can_save else None
+    )
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
     return fake
