@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Final
 
+import pytest
+
 from tests.processes import ROOT, run
 from tests.translate.cases import GOLDENS
 
@@ -55,6 +57,7 @@ _SPELLED: Final = (
 SAMPLE: Final = sorted({*_SPELLED, *GOLDENS[::12]} - _TRITON)
 
 
+@pytest.mark.slow
 def test_as_launched() -> None:
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
     done = run([sys.executable, "-m", "tests.emit.executed"], env=environment, cwd=ROOT)

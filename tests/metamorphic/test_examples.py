@@ -102,7 +102,7 @@ def test_results_do_not_move(program: str, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", ALL)
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_texts_are_changed(change: str) -> None:
     """Each change finds something in many programs."""

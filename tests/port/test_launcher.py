@@ -173,6 +173,7 @@ def masked(x, flag):
 '''
 
 
+@pytest.mark.slow
 def test_masks_of_one_truth_value(tmp_path: Path) -> None:
     """Triton's interpreter calls a comparison of two numbers an int once it fills a block."""
     sums = "(old.masked(torch.arange(1.0, 20), flag).sum().item() for flag in (-1, 0, 1, 2))"

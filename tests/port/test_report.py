@@ -98,6 +98,7 @@ def test_everything_is_escaped(page: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_notes_have_positions_that_can_be_opened(page: Path) -> None:
     links = dict(re.findall(r'<a class="place" href="([^"]+)">([^<]+)</a>', page.read_text()))
     assert links["old/ops.py#L7"] == "ops.py:7:"  # what is not ported

@@ -167,7 +167,7 @@ class TestDot:
         assert stack(code, tmp_path) == 0
 
     @pytest.mark.parametrize(("tiles", "warps", "copies"), [((128, 256, 64), 8, 36), ((128, 128, 32), 4, 24)])
-    @pytest.mark.sampled(6)
+    @pytest.mark.slow
     def test_ragged_rows_by_copies(self, tiles: tuple[int, int, int], warps: int, copies: int) -> None:
         """Sizes and strides that nothing divides: 16 bytes at a time from copies, 2 bytes without."""
         defines = {"TYPE": "half", "GROUP": 8, **dict(zip(("TM", "TN", "TK"), tiles, strict=True))}
