@@ -11,20 +11,15 @@ Dropout is timed with a probability of nearly zero, so that two generators of ra
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch._functorch import config as functorch
 
-from benchmarks.measure import OURS, ROOT, Contender, Row, Settings, first_line, machine, printed
+from benchmarks.measure import OURS, ROOT, Contender, Row, Settings, first_line, keep, parsed, printed
 
 sys.path.insert(0, str(ROOT / "docs" / "gallery"))
 
@@ -306,18 +301,9 @@ BENCHMARKS: dict[str, Callable[[Maker], Iterator[Case]]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.gallery", description=__doc__.partition("\n")[0]
-    )
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
-    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
-    options = parser.parse_args()
+    options = parsed("gallery", __doc__, list(BENCHMARKS))
     settings, wrong = Settings(options.smoke, options.quick), 0
     results: list[dict[str, Any]] = []
-    functorch.donated_buffer = False  # torch.compile's backward runs again
-    torch.manual_seed(0)
     for name in options.only:
         try:
             for case in BENCHMARKS[name](Maker(settings)):
@@ -326,9 +312,7 @@ def main() -> int:
         except Exception as error:  # torch's side, or memory
             wrong += 1
             print(f"{name:14} failed: {first_line(error)}", flush=True)
-    if options.json:
-        report = {"date": datetime.date.today().isoformat(), **machine(), "rows": results}
-        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    keep(results, options.json)
     return int(wrong > 0)
 
 

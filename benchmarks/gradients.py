@@ -14,21 +14,16 @@ All sides allocate what they return, as a backward does. Runs are long enough to
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import json
 import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch._functorch import config as functorch
 
 from benchmarks import handwritten_attention_backward as hand
-from benchmarks.measure import OURS, Contender, Row, Settings, first_line, machine, printed
+from benchmarks.measure import OURS, Contender, Row, Settings, first_line, keep, parsed, printed
 from benchmarks.tuned import Tuned, points
 
 import attention  # isort: skip  (examples/, on the path by measure.py)
@@ -353,20 +348,9 @@ BENCHMARKS = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.gradients", description=__doc__.partition("\n")[0]
-    )
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
-    parser.add_argument(
-        "--only", nargs="+", choices=[*BENCHMARKS, "reported"], default=[*BENCHMARKS, "reported"]
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
-    options = parser.parse_args()
+    options = parsed("gradients", __doc__, [*BENCHMARKS, "reported"])
     settings, wrong = Settings(options.smoke, options.quick), 0
     results: list[dict[str, Any]] = []
-    functorch.donated_buffer = False  # torch.compile's backward runs again
-    torch.manual_seed(0)
     for name in (name for name in BENCHMARKS if name in options.only):
         found, failed = printed(BENCHMARKS[name](settings), settings)
         results, wrong = results + found, wrong + failed
@@ -376,9 +360,7 @@ def main() -> int:
         print(f"geometric mean of the ratios to torch.compile: {mean:.2f} of {TO_REACH}")
     if "reported" in options.only:
         print("\n".join(reported()))
-    if options.json:
-        report = {"date": datetime.date.today().isoformat(), **machine(), "rows": results}
-        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    keep(results, options.json)
     return int(wrong > 0)
 
 

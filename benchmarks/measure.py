@@ -9,6 +9,9 @@ before each launch. A contender that fails is named in its row; only ours failin
 
 from __future__ import annotations
 
+import argparse
+import datetime
+import json
 import platform
 import statistics
 import sys
@@ -19,6 +22,7 @@ from typing import Any
 
 import torch
 import triton
+from torch._functorch import config as functorch
 
 import pytriton
 
@@ -155,6 +159,27 @@ def printed(rows: Iterable[Row], settings: Settings) -> tuple[list[dict[str, Any
         else:
             print(_line(results[-1]), flush=True)
     return results, wrong
+
+
+def parsed(module: str, doc: str, names: Sequence[str]) -> argparse.Namespace:
+    """What ``python -m benchmarks.<module>`` is asked: ``smoke``, ``quick``, ``only`` of these names, ``json``."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{module}", description=doc.partition("\n")[0]
+    )
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
+    parser.add_argument("--only", nargs="+", choices=names, default=list(names))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
+    functorch.donated_buffer = False  # torch.compile's backward runs again
+    torch.manual_seed(0)
+    return parser.parse_args()
+
+
+def keep(rows: Sequence[dict[str, Any]], path: Path | None) -> None:
+    """Write them as JSON, with the date and the machine, if there is a path."""
+    if path is not None:
+        report = {"date": datetime.date.today().isoformat(), **machine(), "rows": rows}
+        path.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def _line(result: dict[str, Any]) -> str:

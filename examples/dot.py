@@ -196,7 +196,7 @@ def print_tuning() -> None:
     """The fastest points of the last sweep, and how many there were."""
     times = {config: time for config, time in kernel.timings.items() if not isinstance(time, str)}
     if not times:
-        print(f"not timed: the interpreter takes the first point, {point(kernel.best_config)}")
+        print(f"not timed on a CPU: the first point is taken, {point(kernel.best_config)}")
         return
     for config, milliseconds in sorted(times.items(), key=lambda item: item[1])[:5]:
         print(f"{milliseconds:9.4f} ms   {point(config)}")

@@ -80,7 +80,7 @@ def explain(options: argparse.Namespace) -> int:
     if code in available:
         sys.stdout.write(available[code].read_text(encoding="utf-8"))
         return 0
-    return usage(options, f"there is no code '{options.code}'; --list shows all")
+    return usage(options, f"unknown code '{options.code}'; --list shows all")
 
 
 def _cause(path: Path) -> str:

@@ -83,7 +83,7 @@ def test_explain_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain_of_an_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "TC999"]) == 2
     said = capsys.readouterr().err.partition("\n")[2]  # the usage is in the first line
-    assert said == "pytriton explain: error: there is no code 'TC999'; --list shows all\n"
+    assert said == "pytriton explain: error: unknown code 'TC999'; --list shows all\n"
 
 
 def test_explain_needs_neither_torch_nor_triton() -> None:

@@ -262,7 +262,7 @@ class TestCommandLine:
         assert (status, out) == (2, "")
         assert error == (
             "usage: pytriton explain [-h] [--list] [CODE]\n"
-            "pytriton explain: error: there is no code 'TC999'; --list shows all\n"
+            "pytriton explain: error: unknown code 'TC999'; --list shows all\n"
         )
 
     def test_translate(self, tmp_path: Path) -> None:

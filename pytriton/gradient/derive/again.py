@@ -19,10 +19,13 @@ from pytriton.lang.tree.typed import (
     NO_COMMENTS,
     Assign,
     Atomic,
+    Binary,
     Broadcast,
+    Call,
     Cast,
     Comments,
     Declare,
+    Expand,
     Expr,
     For,
     Gather,
@@ -201,6 +204,8 @@ class Recomputed:
         value = self._cached(expr)
         if value is not None:
             return value
+        if self._is_one(expr):
+            return f.number(1, f.scalar(expr))
         if isinstance(expr, Broadcast) and is_implicit(expr):
             return self._spell(expr.operand, exact=exact)
         if (
@@ -222,8 +227,6 @@ class Recomputed:
         if value is not None:
             return replace(value, span=expr.span)
         if isinstance(expr, Name):
-            if expr.symbol in self._ones:
-                return f.number(1, f.scalar(expr))
             return (
                 expr if expr.symbol.value is not None else replace(expr, symbol=self.symbol_of(expr.symbol))
             )
@@ -236,7 +239,27 @@ class Recomputed:
                 expr.span,
                 help="write it with other operators, or compute it before and pass it as a parameter",
             )
-        return f.without_ones(with_children(expr, self._now))
+        return self._without_ones(expr) or with_children(expr, self._now)
+
+    def _is_one(self, expr: Expr) -> bool:
+        """Whether all elements are a variable that is 1."""
+        while isinstance(expr, Expand | Broadcast):
+            expr = expr.operand
+        return isinstance(expr, Name) and expr.symbol in self._ones
+
+    def _without_ones(self, expr: Expr) -> Expr | None:
+        """Of ``x * 1``, ``1 * x``, ``x / 1`` and ``x + log(1)`` x, over the variables here."""
+        match expr:
+            case Binary(operator="*" | "/", left=kept, right=one) if self._is_one(one):
+                pass
+            case Binary(operator="*", left=one, right=kept) if self._is_one(one):
+                pass
+            case Binary(operator="+", left=kept, right=Call(function="log" | "log2", arguments=(one,))):
+                if not self._is_one(one):
+                    return None
+            case _:
+                return None
+        return f.filled(self._now(kept), shape_of(expr.type))
 
     # ------------------------------------------------------------ pointers of gradients
 

@@ -167,26 +167,6 @@ def over(left: Expr, right: Expr) -> Expr:
     return left if _is_one(right) else binary("/", left, right)
 
 
-def without_ones(expr: Expr) -> Expr:
-    """An expression of the forward, some of whose operands became ``number(1)``: without what does nothing then."""
-    match expr:
-        case typed.Binary(operator="*" | "/", left=left, right=right) if _is_added_one(right):
-            return filled(left, shape(expr))
-        case typed.Binary(operator="*", left=left, right=right) if _is_added_one(left):
-            return filled(right, shape(expr))
-        case typed.Binary(
-            operator="+", left=left, right=typed.Call(function="log" | "log2", arguments=(one,))
-        ):
-            return filled(left, shape(expr)) if _is_added_one(one) else expr
-        case typed.Expand(operand=operand) | typed.Broadcast(operand=operand) if _is_added_one(operand):
-            return operand
-    return expr
-
-
-def _is_added_one(formula: Expr) -> bool:
-    return formula.span is ADDED and _is_one(formula)
-
-
 def _is_one(formula: Expr) -> bool:
     expr = bare(formula)
     return isinstance(expr, typed.Literal) and expr.value == 1 and expr.span.text.strip() in ("", "1")

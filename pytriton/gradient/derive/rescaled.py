@@ -289,16 +289,16 @@ class _Rescaling:
             return None
         computing, own = copied(self._loop)
         computed = {carry.after: own[carry.after] for carry in adding.carried}
+        computed |= {carry.after: replace(carry.after) for carry in sums}
         divisor = f.named(own[one.after])
         shift = f.call(logarithm, f.scalar(divisor), divisor)
-        values = {exponent: f.add(f.named(own[exponent]), shift)}
+        values = {exponent: f.add(f.named(own[exponent]), shift), computed[one.after]: f.number(1)}
         for carry in sums:
             if carry is not one:
                 axes = self._grown[carry.inside].axes
                 new = [axis not in axes for axis in range(len(shape_of(carry.after.type)))]
-                mean = computed[carry.after] = replace(carry.after)
                 below = f.expanded(divisor, new) if axes else divisor
-                values[mean] = f.over(f.named(own[carry.after]), below)
+                values[computed[carry.after]] = f.over(f.named(own[carry.after]), below)
         means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
         adding = replace(adding, computed=computed, ones=(one.after,))
         return Rescaled((replace(computing, constant=True), *means), adding)
