@@ -209,7 +209,7 @@ class Separations:
         everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [
-            name for name in self._variants.values if not (self._elements and self._variants.is_type(name))
+            name for name in self._variants.values if not (self._elements and self._variants.is_told(name))
         ]
         for name in names:
             if self._variants.is_flag(name):
@@ -298,6 +298,8 @@ def _mixed(chosen: Set, among: Set, holds: Set) -> int:
 
 def _chosen(feature: Separator, then: Separator, otherwise: Separator, among: Set) -> Separator:
     """``then`` where the feature holds, ``otherwise`` where it does not."""
+    if then.node == otherwise.node:
+        return then._replace(holds=then.holds | otherwise.holds)
     opposite = _not(feature, among)
     always = then.holds == among & feature.holds, otherwise.holds == opposite.holds
     if always == (True, False):

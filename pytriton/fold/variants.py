@@ -100,14 +100,11 @@ class Variants:
         """The defines of one variant, those of other variants as None."""
         return {name: values[variant] for name, values in self.values.items()}
 
-    def is_type(self, name: str) -> bool:
-        """Whether a define is the type of elements, which a pointer has anyway."""
-        given = [value for value in self.values[name] if value is not None]
-        return all(
-            str(value).startswith("torch.")
-            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in TYPE_NAMES)
-            for value in given
-        )
+    def is_told(self, name: str) -> bool:
+        """Whether a define is a type, and where all pointers point to the same types its value is the same."""
+        types = all(value is None or _is_type(value) for value in self.values[name])
+        pairs = set(zip(zip(*self.elements.values(), strict=True), map(str, self.values[name]), strict=False))
+        return types and len(pairs) == len({elements for elements, _ in pairs})
 
     def is_flag(self, name: str) -> bool:
         """Whether a define is given or not, or True or False: not both.
@@ -144,3 +141,8 @@ class Variants:
                     word = element.triton if isinstance(element, ScalarType) else "int64"
                     found.setdefault(parameter.identifier, []).append(word)
         return {name: words for name, words in found.items() if len(words) == len(self.variants)}
+
+
+def _is_type(value: object) -> bool:
+    words = value.split() if isinstance(value, str) else []
+    return str(value).startswith("torch.") or words[:1] != [] and words[0] in TYPE_NAMES

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from pytriton.emit.python import show
 from pytriton.errors import CompileError
@@ -14,7 +15,11 @@ from pytriton.fold.fold import fold
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Unfoldable, Variant, Variants, number
 from pytriton.pipeline import translate_as
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import DefineSet, port_kernel
+from pytriton.port.prove import proved_kernels
 from pytriton.settings import Settings
+from pytriton.source import Source
 
 CASES = sorted((Path(__file__).parent.parent / "translate").glob("*/kernel.c"))
 
@@ -150,3 +155,21 @@ __global__ void f(float *X
     assert folded.parameters == ("X", "a", "b")
     assert folded.bind({}) == {"A": False}
     assert folded.bind({"A": True}) == {"A": True}
+
+
+def test_a_type_that_no_pointer_tells_is_a_constexpr() -> None:
+    text = "__global__ void f(T *X, T *Y, int i) { ACC x = *(X + i); ACC y = x * x; *(Y + i) = y + y; }"
+    sets = [
+        {"T": torch.float16, "ACC": torch.float16},
+        {"T": torch.float16, "ACC": torch.float32},
+        {"T": torch.float32, "ACC": torch.float32},
+        {"T": torch.float32, "ACC": torch.float16},
+    ]
+    source = Source(text)
+    translations = Translations(source, Settings(None))
+    rows = [DefineSet(defines) for defines in sets]
+    (ported,) = proved_kernels(
+        lambda rules: port_kernel(source, None, rows, translations=translations, rules=rules), translations
+    )
+    assert list(ported.folded.constexprs) == ["ACC"]
+    assert all(ported.refusal(defines) is None for defines in sets)

@@ -81,10 +81,10 @@ def test_as_the_docs_run_it() -> None:
     """The command of docs/legacy.md, from the root of a checkout."""
     text = (ROOT / "docs" / "legacy.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^\$ (PYTHONPATH=.*)$", text, re.MULTILINE)
-    paths, python, *arguments = shlex.split(shown)
-    assert python == "python"
+    paths, program, *arguments = shlex.split(shown)
+    assert program == "pytriton"
     environment = {**os.environ, "PYTHONPATH": paths.removeprefix("PYTHONPATH=")}
-    command = [sys.executable, *arguments]
+    command = [sys.executable, "-m", program, *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^(\S+):$", done.stdout, re.MULTILINE) == ["matmul-nn", "matmul-nt", "softmax"]

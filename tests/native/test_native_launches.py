@@ -20,6 +20,7 @@ from pytriton.runtime.native import c_compiler, native_kernel, processor
 from pytriton.runtime.native.c_compiler import NoLibrary, find
 from pytriton.settings import Settings
 from tests.native.interrupts import interrupted
+from tests.together import in_threads
 
 pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
@@ -231,3 +232,12 @@ class TestWhoRuns:
             assert reports(kernel, torch.zeros(4).int(), 3) == []
         (said,) = reports(kernel.check_races, torch.zeros(4).int(), 3)
         assert "check_races and traces need the interpreter" in said
+
+
+def test_launches_of_several_threads_run_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on the default stream of a GPU: a program may count in memory that launches share."""
+    monkeypatch.setenv("PYTRITON_THREADS", "1")
+    count = pytriton.kernel("void count(int *c, int n) { for (int k = 0; k < n; k += 1) *c = *c + k % 2; }")
+    counter = torch.zeros(1).int()
+    in_threads(lambda _: [count(counter, 2_000_000, grid=1) for _ in range(3)], range(4))
+    assert counter.item() == 12_000_000

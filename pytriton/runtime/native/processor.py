@@ -30,6 +30,10 @@ THREADS_VARIABLE: Final = "PYTRITON_THREADS"
 MIN_PROGRAMS: Final = 4  # of a thread
 COMPILATION: Final = 0.2  # seconds, about, of fast code
 
+# Launches of several threads run one after another, as on the default stream of a GPU: old programs share locks and
+# counters between launches.
+_ONE_AT_A_TIME: Final = Lock()
+
 
 def thread_count() -> int:
     """How many threads a launch uses."""
@@ -82,7 +86,8 @@ class Native:
 
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
         name = self.module.entry.removesuffix("_programs")
-        spread(run, name, total, threads, self.module.stack_bytes, None if turns is None else turns.end)
+        with _ONE_AT_A_TIME:
+            spread(run, name, total, threads, self.module.stack_bytes, None if turns is None else turns.end)
         if turns is not None:
             turns.check(self.module, grid, None if checks is None else checks.memory)
 
