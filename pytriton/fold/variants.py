@@ -144,5 +144,6 @@ class Variants:
 
 
 def _is_type(value: object) -> bool:
-    words = value.split() if isinstance(value, str) else []
-    return str(value).startswith("torch.") or words[:1] != [] and words[0] in TYPE_NAMES
+    if isinstance(value, str):
+        return value.split()[:1] != [] and value.split()[0] in TYPE_NAMES
+    return str(value).startswith("torch.")
