@@ -83,18 +83,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _mark_beyond_samples(items: list[pytest.Item]) -> None:
-    """``sampled(n)``: the first case and one in 2 n of the others, by their names, run without --slow.
+    """``sampled(n)``: the first case and one in 3 n of the others, by their names, run without --slow.
 
-    Six in 2 n in ``make matrix``, whose question is what another Triton makes of many kernels.
+    Nine in 3 n in ``make matrix``, whose question is what another Triton makes of many kernels.
     """
-    density = 6 if os.environ.get("PYTRITON_MATRIX") else 1
+    density = 9 if os.environ.get("PYTRITON_MATRIX") else 1
     seen = set()
     for item in items:
         mark = item.get_closest_marker("sampled")
         if mark is None:
             continue
         function = item.nodeid.partition("[")[0], item.get_closest_marker("gpu") is None
-        if function in seen and crc32(item.nodeid.encode()) % -(-2 * mark.args[0] // density):
+        if function in seen and crc32(item.nodeid.encode()) % -(-3 * mark.args[0] // density):
             item.add_marker("slow")
         seen.add(function)
 

@@ -357,6 +357,7 @@ def test_doubling_defines() -> None:
     refused(kernel("*X = D0;"), "TC111", "TC112", defines=defines)
 
 
+@pytest.mark.slow
 def test_doubling_pastes() -> None:
     lines = ["#define P0(x) x ## x"]
     lines += [f"#define P{i}(x) P{i - 1}(P{i - 1}(x))" for i in range(1, 40)]

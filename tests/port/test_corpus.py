@@ -90,8 +90,8 @@ def test_a_text_that_only_a_run_shows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert tests.returncode == 0, tests.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["fails.py", "nowhere.py"])
-@pytest.mark.sampled(3)
 def test_a_program_that_fails(
     tmp_path: Path, program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,7 @@ def test_programs_that_share_a_lock_but_not_what_it_guards(tmp_path: Path) -> No
     compare(LOCKED, "accumulate", ported_text(tmp_path, LOCKED, "accumulate"), CASE, 18, GRID)
 
 
+@pytest.mark.slow
 def test_a_lock_that_is_another_ones_counter(tmp_path: Path) -> None:
     """The second program would wait forever."""
     with pytest.warns(
@@ -91,6 +92,7 @@ def test_an_access_outside_of_the_memory(tmp_path: Path, what: str, text: str) -
         compare(text, "rows", launch, CASE, 1 << 20, GRID)
 
 
+@pytest.mark.slow
 def test_a_wrong_module_is_caught(tmp_path: Path) -> None:
     launch = ported_text(tmp_path, ROWS, "rows")
 

@@ -213,6 +213,7 @@ def product(a, b):
 '''
 
 
+@pytest.mark.slow
 def test_a_kernel_of_one_config_has_the_fields_that_its_launcher_takes(tmp_path: Path) -> None:
     """Its module names the stages to try, though it has no sweep."""
     program = "a, b = torch.ones(16, 48), torch.ones(48, 16); print(old.product(a, b).unique().tolist())"

@@ -14,9 +14,8 @@ from pytriton.port.package.texts import Places
 from tests import processes
 from tests.port.pairs import BLOCKED, KERNEL, LAUNCH, Generated, package
 
-GIVEN = os.environ.get("PAIRS", "")  # PAIRS=100:160 makes test_pairs_are_told_apart try these
+GIVEN = os.environ.get("PAIRS", "")  # PAIRS=100:160, with --slow: what test_pairs_are_told_apart tries
 SEEDS = range(*map(int, GIVEN.split(":"))) if GIVEN else range(24)
-FEW = 1  # of the seeds, without --slow
 
 PROGRAM = """\
 import torch
@@ -55,9 +54,8 @@ def check_ported(folder: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=() if seed < FEW or GIVEN else pytest.mark.slow) for seed in SEEDS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 def test_pairs_are_told_apart(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every fourth package is run first, under pytriton: there its functions give what the program wants, too."""
     made = package(seed)
