@@ -22,6 +22,7 @@ from tests.fuzz.c import wrapped
 from tests.fuzz.choices import Replayed, shrunk
 from tests.fuzz.exact import ExactCase
 from tests.fuzz.kernels import Options, generate
+from tests.fuzz.native import function_in_c, launched_in_c
 from tests.fuzz.plain import Plain
 from tests.fuzz.rules import by_name
 from tests.oracle.arithmetic import GPU
@@ -75,6 +76,7 @@ def judged(case: Case, *, plain: bool = True, device: str = "cpu") -> Verdict:
     """The verdict on one program; ``plain`` asks the module without passes too.
 
     On a GPU (``device="cuda"``) floats may stray as far as language.md lets them (fused products, 2 ulp).
+    With ``device="c"`` the program runs on the CPU, by the emitted module and then as C.
     """
     about = [case.about]
     if isinstance(case, ExactCase):
@@ -99,7 +101,7 @@ def _judged(case: Case, about: list[str], *, plain: bool, device: str) -> Verdic
         return Verdict("undefined", str(error).split(":")[0], str(error))
     except Exception as error:
         return Verdict("crashed", f"evaluator: {type(error).__name__}", traceback.format_exc(limit=-4))
-    if device != "cpu":
+    if _on_gpu(device):
         try:
             memory = evaluated(case, tree, rules=GPU)
         except Undefined:
@@ -109,7 +111,7 @@ def _judged(case: Case, about: list[str], *, plain: bool, device: str) -> Verdic
 
 def _modules(case: Case, memory: Memory, about: list[str], *, plain: bool, device: str) -> Verdict:
     """The emitted module, under plain ``@triton.jit``, and without passes."""
-    if device != "cpu":
+    if _on_gpu(device):
         verdict, _ = _emitted(case, memory, device, device=device)
         return _exported(case, memory, about, device=device) if verdict.ok else verdict
     verdict, text = _emitted(case, memory, "emitted module")
@@ -121,6 +123,8 @@ def _modules(case: Case, memory: Memory, about: list[str], *, plain: bool, devic
     elif verdict.ok:
         exported = _exported(case, memory, about)
         verdict = verdict if exported.ok else exported
+    if verdict.ok and device == "c":
+        return _native(case, memory, about)
     if verdict.ok and plain:
         with without_passes():
             other, _ = _emitted(case, memory, "module without passes", not memory.strayed, known=text)
@@ -137,17 +141,18 @@ def _judged_exactly(case: ExactCase, about: list[str], *, plain: bool, device: s
     try:
         tree = checked(case.source, case.defines, case.strict)
         try:
-            found = evaluated(case, tree, **({} if device == "cpu" else {"rules": GPU}))
+            found = evaluated(case, tree, **({"rules": GPU} if _on_gpu(device) else {}))
             memory.errors = [found.contents(at)[1] for at in range(len(case.buffers))]
             _compare(case, memory, [found.contents(at)[0] for at in range(len(case.buffers))], "evaluator")
         except Undefined as error:
-            if ROUNDING in str(error) or (case.lenient and device != "cpu"):
+            if ROUNDING in str(error) or (case.lenient and _on_gpu(device)):
                 return Verdict("ok", "undecided")  # how far a GPU may stray is unknown
             if not case.lenient:
                 return Verdict("undefined", str(error).split(":")[0], str(error))
         verdict = _modules(case, memory, about, plain=plain, device=device)
         if verdict.ok and case.first:
-            _compare(case, memory, emitted(case, device=device, run=_second(case)), "second launch")
+            place = device if _on_gpu(device) else "cpu"
+            _compare(case, memory, emitted(case, device=place, run=_second(case)), "second launch")
     except CompileError as error:
         return Verdict("refused", error.diagnostics[0].code, str(error))
     except Difference as error:
@@ -177,6 +182,27 @@ def _asked(case: ExactCase, about: list[str]) -> Verdict:
         )
         if repr(known) != repr(answer):
             return Verdict("differs", "gcc", f"{text} is {answer!r} to gcc, not {known!r}")
+    return Verdict("ok")
+
+
+def _on_gpu(device: str) -> bool:
+    return device not in ("cpu", "c")
+
+
+def _native(case: Case, memory: Memory, about: list[str]) -> Verdict:
+    """The program as C: the function alone, and a launch with memory checks."""
+    about.append("C")
+    for who, run in (("C", function_in_c), ("C with checks", launched_in_c)):
+        if who == "C with checks" and memory.strayed:
+            continue  # the text itself loads past an end, which the checks report
+        try:
+            _compare(case, memory, run(case), who)
+        except Difference as error:
+            return Verdict("differs", who, str(error))
+        except PytritonError as error:
+            return _refused(str(error), who)
+        except Exception as error:
+            return Verdict("crashed", f"{who}: {type(error).__name__}", traceback.format_exc(limit=-4))
     return Verdict("ok")
 
 

@@ -2,6 +2,7 @@
 
 Prints what came of them, one line that sums up, and failures as small as they get; exits 1 if there was one.
 ``--seed`` picks other programs: kernel k of a run is the kernel of seed + k, the same one at the same commit.
+``--device c`` asks C, too (native.py): fresh seeds are those from a ``--seed`` that no run had.
 ``--only`` makes one class of programs, ``--seconds`` ends a run early, ``--json`` writes down what came of it, and
 on what it ran.
 """
@@ -41,12 +42,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="begin no kernel after that")
     parser.add_argument("--all", action="store_true", help="also what is known to be open")
     parser.add_argument("--only", default="", choices=[about for _, (about, _) in CLASSES], help="one class")
-    parser.add_argument("--device", default="cpu", help="cuda: on a GPU instead of the interpreter")
+    parser.add_argument("--device", default="cpu", help="cuda: a GPU, not the interpreter; c: C, too")
     parser.add_argument("--show", type=int, default=5, help="how many failures to reduce and print")
     parser.add_argument("--json", type=Path, help="a file for the results")
     options = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
+    os.environ["PYTRITON_CC"] = "none"  # modules are judged by the interpreter; native.py runs C
     start = time.perf_counter()
     seeds = range(options.seed, options.seed + options.count)
     failures: list[tuple[int, Verdict]] = []
@@ -58,7 +60,7 @@ def main() -> int:
         "only": options.only,
         "device": options.device,
     }
-    given["chunk"] = 10 if options.device == "cpu" else 2  # a compilation takes a second
+    given["chunk"] = 10 if options.device != "cuda" else 2  # a compilation takes a second
     for seed, verdict in verdicts(seeds, options.jobs, **given):
         counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
         about.update(verdict.about)

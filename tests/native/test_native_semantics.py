@@ -161,6 +161,15 @@ def test_threads_add_atomically(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.equal(order.sort().values, torch.arange(3000, dtype=torch.int32))
 
 
+def test_what_a_compiler_knows_of_bits_is_no_warning() -> None:
+    """gcc warns where ~ of a narrow unsigned number is compared: it is never 0, nor positive."""
+    x = torch.tensor([0, 1, 255], dtype=torch.uint8)
+    for expression in ("~x ? 1 : 2", "~x == 3", "~(x * 3) == 3", "(~x + 1) < 0", "~(unsigned)x == 3l"):
+        got = mapped("unsigned char,unsigned char,int", expression, x, out=torch.int32)
+        want = [1, 1, 1] if "?" in expression else [0, 1, 1] if "<" in expression else [0, 0, 0]
+        assert got.tolist() == want
+
+
 def test_exp_is_accurate() -> None:
     x = torch.cat([torch.linspace(-104, 89, 1 << 15), torch.randn((1 << 15) - 4)])
     x = torch.cat([x, torch.tensor([float("inf"), -float("inf"), float("nan"), 0.0])])
