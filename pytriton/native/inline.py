@@ -15,7 +15,7 @@ from pytriton.frozen import record
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Expr, Statement, Symbol
 from pytriton.lang.tree.types import LONG, PointerType, element_of, shape_of
-from pytriton.lang.tree.walk import assigned, names, statements, walk
+from pytriton.lang.tree.walk import names, statements, walk
 
 MAX_NODES: Final = 40  # of a definition, with those of the blocks in it
 
@@ -47,8 +47,8 @@ def inlined(kernel: typed.KernelDef) -> Mapping[Symbol, Inline]:
     for statement in statements(kernel.body):
         if isinstance(statement, typed.Declare | typed.Assign | typed.RangeLoop):
             settings.setdefault(statement.symbol, []).append(statement)
-    once = {symbol for symbol, changes in settings.items() if len(changes) == 1}
-    once |= set(kernel.parameters) - assigned(kernel.body)
+    once = {symbol for symbol, changes in settings.items() if len(changes) == 1} - set(kernel.parameters)
+    once |= set(kernel.parameters) - settings.keys()  # a launch sets them, so any statement is a second time
     result: dict[Symbol, Inline] = {}
     sizes: dict[Symbol, int] = {}
     for symbol, (first, *later) in settings.items():

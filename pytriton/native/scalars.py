@@ -176,7 +176,7 @@ def unary(operator: str, value: Text, type_: ElementType) -> Text:
     shown = value.at(ATOM)
     result = Text(f"{operator}{shown}", MULTIPLY)
     if operator == "~" and (c_type(type_).startswith("uint") or shown.startswith("((int")):
-        # gcc warns where ~ of a number that was unsigned is compared: as a wider one it is never 0. A literal hides it.
+        # gcc warns where ~ of what was unsigned is compared: as a wider number it is never 0. A literal hides it.
         result = Text(f"({c_type(type_)}){{{result.text}}}")
     if isinstance(type_, ScalarType) and not type_.is_float and type_.bits < 32 and operator != "!":
         return _plain(result, c_type(type_))

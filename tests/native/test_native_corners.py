@@ -1,0 +1,225 @@
+"""Kernels in C that no golden case needs: each notices a mutant of the printer (tests/mutation/of_native.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.errors import LaunchError
+from pytriton.runtime.native.c_compiler import NoLibrary, find
+from tests.native.test_native_semantics import mapped, run
+
+pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
+
+SQUARE = "int i[8] = 0 ... 8; int at[8, 8] = i[:, newaxis] * 8 + i[newaxis, :];"
+
+
+@pytest.fixture(autouse=True)
+def in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTRITON_CC", "cc")
+
+
+def filled(body: str, *arguments: Any, parameters: str = "int *X", length: int = 64) -> torch.Tensor:
+    """What a body leaves in ``Y``, of ints."""
+    y = torch.full((length,), -7).int()
+    run(f"__global__ void f(int *Y, {parameters}) {{ {body} }}", y, *arguments)
+    return y
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_an_integer_becomes_bfloat16_in_one_rounding() -> None:
+    x = torch.tensor([(1 << 24) + (1 << 16) + 1, (1 << 24) + (1 << 16)])
+    got = mapped("long,long,bfloat16", "x", x, out=torch.bfloat16)
+    assert got.tolist() == [float((1 << 24) + (1 << 17)), float(1 << 24)]
+
+
+def test_any_byte_but_zero_is_true() -> None:
+    x = torch.tensor([0, 1, 2, 255], dtype=torch.uint8)
+    assert mapped("bool,bool,int", "x ? 5 : 6", x, out=torch.int32).tolist() == [6, 5, 5, 5]
+
+
+def test_fma_rounds_once() -> None:
+    x, y = torch.tensor([1 + 2.0**-12]), torch.tensor([-1 - 2.0**-11])
+    assert mapped("float,float,float", "fma(x, x, y)", x, y, out=torch.float32).item() == 2.0**-24
+
+
+def test_large_floats_become_unsigned() -> None:
+    x = torch.tensor([2.0**63 + 2.0**60, 3.0])
+    assert mapped("float,float,unsigned long", "x", x, out=torch.uint64).tolist() == [2**63 + 2**60, 3]
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def test_axes_of_size_1_broadcast() -> None:
+    x = torch.arange(8).int()
+    body = f"{SQUARE} int x[1, 8] = *(X + i[newaxis, :]); int y[8, 1] = *(X + i[:, newaxis]); *(Y + at) = x * 10 + y;"
+    assert torch.equal(filled(body, x).view(8, 8), x * 10 + x[:, None])
+
+
+@pytest.mark.parametrize("expression", ["trans(x)", "x + trans(x)"])
+def test_a_block_is_read_before_it_is_overwritten(expression: str) -> None:
+    x = torch.arange(64).int()
+    got = filled(f"{SQUARE} int x[8, 8] = *(X + at); x = {expression}; *(Y + at) = x;", x).view(8, 8)
+    square = x.view(8, 8)
+    assert torch.equal(got, square.T if expression == "trans(x)" else square + square.T)
+
+
+@pytest.mark.parametrize("expression", ["c + c @ b", "b + b @ b", "d + c @ b"])
+def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
+    b, c, d = (torch.arange(64).int().view(8, 8) % size for size in (5, 7, 9))
+    target = "b" if expression[0] == "b" else "c"
+    body = f"""{SQUARE} int b[8, 8] = *(B + at); int c[8, 8] = *(C + at); int d[8, 8] = *(D + at);
+      {target} = {expression}; *(Y + at) = {target};"""
+    got = filled(body, b, c, d, parameters="int *B, int *C, int *D").view(8, 8)
+    assert torch.equal(got, {"b": b + b @ b, "c": c + c @ b, "d": d + c @ b}[expression[0]])
+
+
+def test_extremes_of_columns_begin_with_their_own() -> None:
+    x = torch.arange(64).int().view(8, 8) * 3 % 61 - 100
+    body = f"{SQUARE} int x[8, 8] = *(X + at); *(Y + i) = x[max, :]; *(Y + 8 + i) = (0 - x)[min, :];"
+    got = filled(body, x)
+    assert torch.equal(got[:16], torch.cat([x.amax(0), (-x).amin(0)]))
+
+
+def test_an_atomic_beside_a_block_runs_once() -> None:
+    x = torch.tensor([5]).int()
+    got = filled("int r[8] = 0 ... 8; *(Y + r) = r * 0 + atomic_add(X, 1);", x)
+    assert (got[:8].tolist(), x.item()) == ([5] * 8, 6)
+
+
+@pytest.mark.parametrize(
+    "change", ["n = 100; s = 200;", "for (n = 0; n < 3; n++) *(Y + 20) = n; for (s = 0; s < 9; s++);"]
+)
+def test_a_block_keeps_what_it_was_computed_from(change: str) -> None:
+    body = f"""int n = 1; int r[8] = 0 ... 8; int a[8] = r + n; int b[8] = r + s;
+      {change} *(Y + r) = a; *(Y + 8 + r) = b;"""
+    got = filled(body, 3, parameters="int s")
+    assert got[:16].tolist() == [*range(1, 9), *range(3, 11)]
+
+
+@pytest.mark.parametrize("step", ["p -= 8", "p += n", "p += r"])
+def test_pointers_move(step: str) -> None:
+    body = f"""int r[8] = 0 ... 8; int *p[8] = X + 24 + r;
+      for (int k = 0; k < 3; k += 1) {{ *(Y + k * 8 + r) = *p; {step}; }}"""
+    got = filled(body, torch.arange(64).int(), -8, parameters="int *X, int n").view(8, 8)[:3]
+    r = torch.arange(8).int()
+    want = [24 + r * (k + 1) if step == "p += r" else 24 - 8 * k + r for k in range(3)]
+    assert torch.equal(got, torch.stack(want))
+
+
+# ---------------------------------------------------------------- names
+
+NAMES = "auto near grid arguments number reached larger_int32 sum_int32 site half_vector"
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_names_that_c_or_the_library_has(name: str) -> None:
+    x = torch.arange(8).int()
+    body = f"int i[8] = 0 ... 8; int {name} = n + get_program_id(0); *Y = (*(X + i))[max] + (*(X + i))[+] + {name};"
+    assert filled(body, x, 100, parameters="int *X, int n")[0] == 7 + 28 + 100
+
+
+# ---------------------------------------------------------------- loops
+
+
+def test_a_condition_that_needs_a_loop() -> None:
+    x = torch.ones(8).int()
+    got = filled("int i[8] = 0 ... 8; int n = 0; while ((*(X + i) * n)[+] < 20) n += 1; *Y = n;", x)
+    assert got[0] == 3
+
+
+def test_continue_runs_both_steps() -> None:
+    body = "int j = 0; for (int k = 0; k < 9; k += 2, j += 1) { if (k == 4) continue; *(Y + j) = k; }"
+    assert filled(body, 0, parameters="int s", length=6).tolist() == [0, 2, -7, 6, 8, -7]
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("mask", ["i + n < 0", "(unsigned)i + m < 9u"])
+def test_a_mask_that_wraps(mask: str) -> None:
+    """It holds for the last elements of a row, behind which the sum has wrapped."""
+    body = f"int i[16] = 0 ... 16; *?({mask})(Y + i) = i;"
+    got = filled(body, 2**31 - 8, 2**32 - 8, parameters="int n, unsigned m", length=16)
+    assert got.tolist() == [*[-7] * 8, *range(8, 16)]
+
+
+def test_both_sides_of_a_mask_count() -> None:
+    got = filled("int i[16] = 0 ... 16; *?(i < 16 && i < n)(Y + i) = i;", 5, parameters="int n", length=16)
+    assert got.tolist() == [*range(5), *[-7] * 11]
+
+
+def test_offsets_that_wrap_inside_a_row() -> None:
+    x = torch.arange(256).int()
+    body = "int i[8] = 0 ... 8; *(Y + i) = *(X + 128 + (char[8])(i + n));"
+    assert filled(body, x, 124, parameters="int *X, int n", length=8).tolist() == [
+        252,
+        253,
+        254,
+        255,
+        0,
+        1,
+        2,
+        3,
+    ]
+
+
+def test_a_mask_is_read_before_elements_are_stored() -> None:
+    x = torch.ones(8).int()
+    filled("int i[8] = 0 ... 8; *?(*X)(X + i) = 0;", x)
+    assert x.tolist() == [0] * 8
+
+
+def test_masked_atomics() -> None:
+    x = torch.arange(8).int()
+    body = "int r[8] = 0 ... 8; bool m[8] = r < 3; atomic_add(X + r, 10, m); *(Y + r) = atomic_add(X + r, 100, m);"
+    got = filled(body, x)
+    assert x.tolist() == [110, 111, 112, *range(3, 8)]
+    assert got[:3].tolist() == [10, 11, 12]
+
+
+def test_atomics_of_floats_give_the_old_value() -> None:
+    for dtype, word in ((torch.float32, "float"), (torch.float16, "half"), (torch.float64, "double")):
+        x, y = torch.tensor([2.5]).to(dtype), torch.zeros(1, dtype=dtype)
+        run(f"__global__ void f({word} *X, {word} *Y) {{ *Y = atomic_add(X, ({word})1); }}", x, y)
+        assert (x.item(), y.item()) == (3.5, 2.5)
+
+
+@pytest.mark.parametrize("access", ["atomic_add(X + i * s, 1);", "*(X + i * s) = i;"])
+def test_scattered_elements_are_checked(access: str) -> None:
+    text = f"void f(int *X, int *Y, int s) {{ int i[8] = 0 ... 8; {access} }}"
+    with pytest.raises(LaunchError, match=r"element \[6\] of the block \[8\]; 1 more element"):
+        pytriton.kernel(text)(torch.zeros(16).int(), torch.zeros(8).int(), 3, grid=1)
+
+
+def test_scattered_loads_are_checked() -> None:
+    text = "void f(int *X, int *Y, int s) { int i[8] = 0 ... 8; *(Y + i) = *(X + i * s); }"
+    with pytest.warns(match=r"element \[6\] of the block \[8\]; 1 more element"):
+        pytriton.kernel(text)(torch.zeros(16).int(), torch.zeros(8).int(), 3, grid=1)
+
+
+@pytest.mark.parametrize("access", ["*(X + n) = 1;", "*(X + n - 7 + 0 ... 8) = 1;"])
+def test_one_past_the_end(access: str) -> None:
+    x = torch.zeros(16, dtype=torch.int8)
+    with pytest.raises(LaunchError, match="store outside 'X': 1 element past the end"):
+        pytriton.kernel(f"void f(char *X, int n) {{ {access} }}")(x, 16, grid=1)
+
+
+@pytest.mark.parametrize(
+    ("loop", "end"),
+    [
+        ("while (*X != 5) *X = *X + 1;", 5),  # memory changes
+        ("while (*X == 0) { k += 1; if (k == 5) *X = 1; }", 1),  # a variable does
+        ("while (*X == 0) { if (k != 0) *X = 7; k = 1; }", 7),  # not in the first iteration
+    ],
+)
+def test_a_wait_that_ends(loop: str, end: int | str) -> None:
+    x = torch.zeros(1).int()
+    pytriton.kernel(f"void f(int *X) {{ int k = 0; {loop} }}")(x, grid=1)
+    assert x.item() == int(end)
