@@ -3,8 +3,8 @@
 ``old`` and ``new`` are an expression each, or statements, and nothing in ``new`` drops them. The old one is found
 by structure, so layout, comments and the lines around it do not matter, and a name that the function no longer has
 stands for any other name: a local variable may be renamed. Where a function has moved or changed, ``mutated``
-raises an error that says where to look. Each mutant makes some program compute something else, race, be refused,
-or lose the speed that the pass is for.
+raises an error that says where to look. Of a template ``place`` is the path, and both are text. Each mutant makes
+some program compute something else, race, be refused, or lose the speed that the pass is for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ class Mutant:
 
     @property
     def path(self) -> str:
-        return f"pytriton/{self.place.partition(':')[0]}.py"
+        return self.place if self.is_template else f"pytriton/{self.place.partition(':')[0]}.py"
+
+    @property
+    def is_template(self) -> bool:
+        return self.place.endswith(".j2")
 
 
 def mutated(mutant: Mutant, root: Path = ROOT) -> str:
@@ -40,6 +44,12 @@ def mutated(mutant: Mutant, root: Path = ROOT) -> str:
     if not path.exists():
         raise LookupError(_lost(mutant, "no such module", root))
     text = path.read_text(encoding="utf-8")
+    if mutant.is_template:
+        if text.count(mutant.old) != 1:
+            raise LookupError(
+                f"mutant {mutant.name}: {text.count(mutant.old)} of {mutant.old}, should be one"
+            )
+        return text.replace(mutant.old, mutant.new)
     function = _function(ast.parse(text), mutant.place.partition(":")[2])
     if function is None:
         raise LookupError(_lost(mutant, "no such function", root))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -23,8 +24,8 @@ UNSUPPORTED = {"printf": "printf has no C yet"}
 pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
 
-def computed(case: str) -> None:
-    """Run a case in C and compare what it wrote."""
+def computed(case: str, levels: Sequence[tuple[str, ...]] = ((), (FAST,))) -> None:
+    """Run a case in C and compare what it wrote; ``levels``: flags that must give the same bits."""
     data = load(case)
     settings = Settings(
         kernel=data.get("kernel"),
@@ -32,7 +33,7 @@ def computed(case: str) -> None:
         fast_math=data.get("fast_math", False),
     )
     module = to_c(text(case), data.get("defines"), settings, "kernel.c")
-    kernels = [native(module, *flags) for flags in (WARNINGS, (*WARNINGS, FAST))]
+    kernels = [native(module, *WARNINGS, *flags) for flags in levels]
     for run in runs(data):
         bits, (given, expected) = [], evaluated(run)
         for kernel in kernels:
@@ -43,7 +44,7 @@ def computed(case: str) -> None:
             kernel.run((x, y, z), [launched(value) for value in (*arguments.values(), *buffers)])
             equal(case, run, arguments, expected)
             bits.append([arguments[name].view(torch.uint8) for name in expected])
-        assert all(map(torch.equal, *bits))
+        assert all(torch.equal(*pair) for other in bits[1:] for pair in zip(bits[0], other, strict=True))
 
 
 def launched(value: Any) -> Any:

@@ -58,7 +58,8 @@ def test_large_floats_become_unsigned() -> None:
 
 def test_axes_of_size_1_broadcast() -> None:
     x = torch.arange(8).int()
-    body = f"{SQUARE} int x[1, 8] = *(X + i[newaxis, :]); int y[8, 1] = *(X + i[:, newaxis]); *(Y + at) = x * 10 + y;"
+    operands = "int x[1, 8] = *(X + i[newaxis, :]); int y[8, 1] = *(X + i[:, newaxis]);"
+    body = f"{SQUARE} {operands} *(Y + at) = x * 10 + y;"
     assert torch.equal(filled(body, x).view(8, 8), x * 10 + x[:, None])
 
 
@@ -70,14 +71,29 @@ def test_a_block_is_read_before_it_is_overwritten(expression: str) -> None:
     assert torch.equal(got, square.T if expression == "trans(x)" else square + square.T)
 
 
-@pytest.mark.parametrize("expression", ["c + c @ b", "b + b @ b", "d + c @ b"])
+@pytest.mark.parametrize("expression", ["c + c @ b", "b + b @ b", "d + b @ b"])
 def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
     b, c, d = (torch.arange(64).int().view(8, 8) % size for size in (5, 7, 9))
     target = "b" if expression[0] == "b" else "c"
     body = f"""{SQUARE} int b[8, 8] = *(B + at); int c[8, 8] = *(C + at); int d[8, 8] = *(D + at);
       {target} = {expression}; *(Y + at) = {target};"""
     got = filled(body, b, c, d, parameters="int *B, int *C, int *D").view(8, 8)
-    assert torch.equal(got, {"b": b + b @ b, "c": c + c @ b, "d": d + c @ b}[expression[0]])
+    assert torch.equal(got, {"b": b + b @ b, "c": c + c @ b, "d": d + b @ b}[expression[0]])
+
+
+@pytest.mark.parametrize("rows", ["3", "10", "13", "18"])
+def test_products_of_any_number_of_rows(rows: str) -> None:
+    """Tiles of six and four rows, and what is left."""
+    a, b = torch.arange(int(rows) * 4).float().view(-1, 4) % 7, torch.arange(64.0).view(4, 16) % 5
+    y = torch.zeros(int(rows), 16)
+    source = """__global__ void f(float *Y, float *A, float *B) {
+      int i[R] = 0 ... R; int j[16] = 0 ... 16; int k[4] = 0 ... 4;
+      float a[R, 4] = *(A + i[:, newaxis] * 4 + k[newaxis, :]);
+      float b[4, 16] = *(B + k[:, newaxis] * 16 + j[newaxis, :]);
+      *(Y + i[:, newaxis] * 16 + j[newaxis, :]) = a @ b;
+    }"""
+    run(source, y, a, b, R=int(rows))
+    assert torch.equal(y, a @ b)
 
 
 def test_extremes_of_columns_begin_with_their_own() -> None:
@@ -120,9 +136,10 @@ NAMES = "auto near grid arguments number reached larger_int32 sum_int32 site hal
 
 @pytest.mark.parametrize("name", NAMES.split())
 def test_names_that_c_or_the_library_has(name: str) -> None:
-    x = torch.arange(8).int()
-    body = f"int i[8] = 0 ... 8; int {name} = n + get_program_id(0); *Y = (*(X + i))[max] + (*(X + i))[+] + {name};"
-    assert filled(body, x, 100, parameters="int *X, int n")[0] == 7 + 28 + 100
+    x = torch.arange(64).int()
+    body = f"""{SQUARE} int {name} = n + get_program_id(0); int x[8, 8] = *(X + at);
+      *Y = x[max, :][max] + x[+, :][+] + {name};"""
+    assert filled(body, x, 100, parameters="int *X, int n")[0] == 63 + 63 * 32 + 100
 
 
 # ---------------------------------------------------------------- loops
@@ -135,7 +152,8 @@ def test_a_condition_that_needs_a_loop() -> None:
 
 
 def test_continue_runs_both_steps() -> None:
-    body = "int j = 0; for (int k = 0; k < 9; k += 2, j += 1) { if (k == 4) continue; *(Y + j) = k; }"
+    body = """int j = 0; int turns = 0;
+      for (int k = 0; k < 9; k += 2, j += 1) { turns += 1; if (k == 4 && turns < 9) continue; *(Y + j) = k; }"""
     assert filled(body, 0, parameters="int s", length=6).tolist() == [0, 2, -7, 6, 8, -7]
 
 
