@@ -40,12 +40,16 @@ def function_in_c(case: Case) -> list[Array]:
 
     def run(*arguments: Any, grid: tuple[int, ...]) -> None:
         x, y, z = (*grid, 1, 1)[:3]
-        values = (*arguments, *constants)
-        kernel.run(
-            (x, y, z), [part.data_ptr() if isinstance(part, torch.Tensor) else part or 0 for part in values]
-        )
+        kernel.run((x, y, z), list(map(_passed, (*arguments, *constants))))
 
     return emitted(case, SimpleNamespace(_default=None), watch=False, run=run)  # type: ignore[arg-type]
+
+
+def _passed(value: Any) -> Any:
+    """What the function is given for an argument: an address, a number, -0.0 among them, or no address."""
+    if isinstance(value, torch.Tensor):
+        return value.data_ptr()
+    return 0 if value is None else value
 
 
 def _constants(case: Case, symbols: Sequence[Any]) -> list[torch.Tensor]:

@@ -49,7 +49,9 @@ def computed(case: str, levels: Sequence[tuple[str, ...]] = ((), (FAST,))) -> No
 
 def launched(value: Any) -> Any:
     """An argument as a launch passes it."""
-    return value.data_ptr() if isinstance(value, torch.Tensor) else value or 0
+    if isinstance(value, torch.Tensor):
+        return value.data_ptr()
+    return 0 if value is None else value  # -0.0 is a number
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -18,7 +18,7 @@ MUTANTS = [(Mutant(*row[:5]), row[5]) for row in NATIVE]
 
 
 @pytest.mark.parametrize(("mutant", "test"), [pytest.param(*pair, id=pair[0].name) for pair in MUTANTS])
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(20)
 def test_caught(mutant: Mutant, test: str) -> None:
     assert caught(mutant, test), f"{mutant.name} survives: {mutant.breaks}"
 
