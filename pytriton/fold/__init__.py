@@ -7,7 +7,6 @@ The files in the order of a fold; fold.py is the map:
 * padding.py: sizes that are padded in some variants and not in others.
 * merge.py: which statements of the variants are one. join.py: merges equivalent expressions.
 * separations.py: which condition is true of exactly these variants.
-* unify.py: one question for what several defines decide together.
 * polish.py: comments once, names for choices.
 * leaves.py: which define sets the result accepts. formula.py: this in few conditions.
 

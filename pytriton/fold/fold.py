@@ -31,7 +31,6 @@ from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
 from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.separations import Separations
-from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 from pytriton.fold.walk import mapped
 
@@ -96,7 +95,7 @@ def fold(
     conditions = Separations(text, known, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
-    merged = polished(unified(merger.merged(bodies, known.all), known), text, known)
+    merged = polished(merger.merged(bodies, known.all), text, known)
     body = (*padding.definitions(known), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(known, body, text)

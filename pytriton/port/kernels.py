@@ -24,6 +24,7 @@ from pytriton.fold.leaves import Served
 from pytriton.fold.variants import Variant
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.port.jobs.folds import Failure, Folds
+from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations, key_of, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -98,7 +99,7 @@ class PortedKernel:
 
     ``kernel`` is its name in the source; None where a define names it. ``sweeps``: the values of the defines of
     which a launch gives a list. ``switches``: the defines that are only given or not. ``variants`` are the distinct
-    translations. ``proof``: None where Triton is not installed.
+    translations. ``arguments``: the defines that are parameters. ``proof``: None where Triton is not installed.
     """
 
     kernel: str | None
@@ -111,6 +112,7 @@ class PortedKernel:
     folded: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
     apart: str | None = None  # why the source became several functions
+    arguments: Arguments | None = None
     proof: Proof | None = None
 
     @property
@@ -127,6 +129,11 @@ class PortedKernel:
     def served(self) -> Served:
         """The define sets that ``refusal`` accepts."""
         return self.folded.leaves.served()
+
+    @property
+    def folded_text(self) -> str:
+        """The text that was folded: the source, or that with parameters for defines."""
+        return self.arguments.source.text if self.arguments else self.source.text
 
     @cached_property
     def own_text(self) -> str:
@@ -154,16 +161,19 @@ class PortedKernel:
 
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is refused; None if it is accepted."""
+        if self.arguments and not self.arguments.accepts(normal(defines)):
+            return f"one of {', '.join(self.arguments.names.values())} is no integer"
         return self.folded.leaves.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
         """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
         leaves = self.folded.leaves.without(map(self._plain, sets))
         folded = self.folded._replace(leaves=leaves)
-        accepted = tuple(
-            member for member in self.sets if leaves.refusal(self._plain(member.defines)) is None
-        )
-        return replace(self, folded=folded, sets=accepted)
+        return replace(self, folded=folded).of_sets(self.sets)
+
+    def of_sets(self, sets: Sequence[KnownDefines]) -> PortedKernel:
+        """The kernel with those of the define sets that it accepts."""
+        return replace(self, sets=tuple(member for member in sets if self.refusal(member.defines) is None))
 
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 17 of 17 in groups``."""
@@ -180,8 +190,20 @@ class PortedKernel:
             summary += f"; {grouped.equal} of {grouped.tried} in groups"
         return summary
 
+    def specialised(self, defines: Mapping[str, Any]) -> tuple[str, str]:
+        """The body for a define set, and what its parameters are that were defines."""
+        return self.folded.specialised(self._plain(defines)), repr(self.integers(defines))
+
+    def integers(self, defines: Mapping[str, Any]) -> dict[str, int | str]:
+        """What the parameters are that were defines: numbers, or the identifiers of other parameters."""
+        return self.arguments.values(normal(defines)) if self.arguments else {}
+
+    def without_integers(self, defines: Mapping[str, Any]) -> dict[str, Any]:
+        """The defines that did not become parameters."""
+        return self.arguments.without(defines) if self.arguments else dict(defines)
+
     def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
-        plain = normal(defines)
+        plain = self.without_integers(normal(defines))
         return plain | {name: True for name in self.switches if name in plain}
 
 
@@ -193,27 +215,32 @@ def port_kernel(
     function: str | None = None,
     translations: Translations | None = None,
     rules: Collection[str] = RULES,
+    arguments: Arguments | None = None,
 ) -> tuple[PortedKernel, ...]:
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
     ``function`` is its name where the names in the define sets share nothing. ``translations``: earlier ones.
     Beyond the define sets it accepts combinations of their flags, and other element types wherever it is the
-    same kernel for them. ``rules``: what Triton is trusted to drop (fold/join.py). Raises Unportable.
+    same kernel for them. ``rules``: what Triton is trusted to drop (fold/join.py). ``arguments``: the defines that
+    become parameters; that needs a proof (prove.py). Raises Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel))
-    singles = list(_singles(sets, translations))
+    singles = list(known_defines(sets, translations))
     sweeps = _sweeps(sets)
-    folds = Folds(
-        source.text, translations, function, rules, any(member.swept for member in sets) or bool(sweeps)
-    )
-    folds.add_all([member.defines for member in singles])
-    widened = [KnownDefines(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
-    return tuple(
+    swept = any(member.swept for member in sets) or bool(sweeps)
+    text, own = (arguments.source.text, arguments.translations) if arguments else (source.text, translations)
+    folds = Folds(text, own, function, rules, swept)
+    rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
+    folds.add_all(list({key_of(row): row for row in rows}.values()))
+    integers = arguments.defines(singles[0].defines) if arguments else {}
+    combined = frozenset[Origin](["combined"])
+    widened = [KnownDefines({**defines, **integers}, combined) for defines in folds.widen()]
+    kernels = (
         PortedKernel(
             _name(variants),
-            tuple(_parameters(folded, variants)),
-            tuple(member for member in (*singles, *widened) if folded.leaves.refusal(member.defines) is None),
+            tuple(_parameters(folded, variants, arguments.names if arguments else ())),
+            (),
             sweeps,
             tuple(folds.failures),
             source,
@@ -221,9 +248,11 @@ def port_kernel(
             folded,
             tuple(variants),
             folds.apart,
+            arguments,
         )
         for folded, variants in folds.members
     )
+    return tuple(kernel.of_sets((*singles, *widened)) for kernel in kernels)
 
 
 def _name(variants: Sequence[Variant]) -> str | None:
@@ -236,7 +265,7 @@ def _name(variants: Sequence[Variant]) -> str | None:
 # ---------------------------------------------------------------- define sets
 
 
-def _singles(sets: Sequence[DefineSet], translations: Translations) -> Iterator[KnownDefines]:
+def known_defines(sets: Sequence[DefineSet], translations: Translations) -> Iterator[KnownDefines]:
     """Every define set with single values, without the defines that the source does not mention; each once."""
     rows: dict[object, tuple[dict[str, Any], set[Origin]]] = {}
     for entry in sets:
@@ -257,8 +286,12 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(listed) for name, listed in values.items()}
 
 
-def _parameters(folded: Folded, variants: Sequence[Variant]) -> Iterator[KernelParameter]:
+def _parameters(
+    folded: Folded, variants: Sequence[Variant], without: Collection[str]
+) -> Iterator[KernelParameter]:
     for identifier in folded.parameters:
+        if identifier in without:
+            continue
         rows = [
             (parameter, parameter.name in variant.translation.writes)
             for variant in variants

@@ -21,6 +21,7 @@ import threading
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,9 +33,10 @@ from pytriton.legacy.sources import kernels_of, read
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.folds import Failure, Unportable
 from pytriton.port.jobs.gather import WORDS, Job, Use, gather
+from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
+from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
 from pytriton.port.read.extract import Found, extract, text_of_file
 from pytriton.port.run.observations import Observation, Seen, completed, strangers
 from pytriton.settings import Settings
@@ -138,12 +140,26 @@ def _proved(
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     own = translations[name]
 
-    def ported(rules: Collection[str]) -> tuple[PortedKernel, ...]:
-        return port_kernel(translations.source, name, sets, function=function, translations=own, rules=rules)
+    def ported(rules: Collection[str], arguments: Arguments | None = None) -> tuple[PortedKernel, ...]:
+        return port_kernel(
+            translations.source,
+            name,
+            sets,
+            function=function,
+            translations=own,
+            rules=rules,
+            arguments=arguments,
+        )
 
     if not provable():
         return ported(RULES)
-    proved: tuple[PortedKernel, ...] = import_module("pytriton.port.prove").proved_kernels(ported, own)
+    prove = import_module("pytriton.port.prove")
+    arguments = integer_arguments([member.defines for member in known_defines(sets, own)], own)
+    if arguments is not None:
+        general: tuple[PortedKernel, ...] = prove.proved_kernels(partial(ported, arguments=arguments), own)
+        if not any(kernel.proof and kernel.proof.wrong for kernel in general):
+            return general
+    proved: tuple[PortedKernel, ...] = prove.proved_kernels(ported, own)
     return proved
 
 

@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, TypeVar
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
@@ -33,6 +33,7 @@ from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
 from pytriton.pipeline import Parameter
+from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Compared, Difference, PortedKernel, Proof
 from pytriton.runtime.compile.specialize import signature_type
@@ -96,14 +97,14 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     differing: list[Difference] = []
     refused: list[Mapping[str, Any]] = []
     for member in sorted(kernel.sets, key=lambda row: row.origins == {"combined"}):
-        (variant,) = _translated([member.defines], translations)
-        key = _key(kernel, variant)
-        if key not in seen and len(seen) >= MAX_PROVED:
+        translated = _translated([member.defines], translations)
+        key = _key(kernel, translated[0]) if translated else None
+        if key is None or (key not in seen and len(seen) >= MAX_PROVED):
             refused.append(member.defines)
             continue
         if key not in seen:
-            seen[key] = next(differences(kernel.folded, [variant]), None)
-        tried.append(variant)
+            seen[key] = next(differences(kernel.folded, translated, arguments=kernel.arguments), None)
+        tried += translated
         difference = seen[key]
         if difference is not None:
             differing.append(difference._replace(defines=member.defines))
@@ -111,7 +112,7 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     grouped = _translated((variant.defines for variant in sample), translations.in_groups(GROUP_SIZE))
     proof = Proof(
         Compared(len(tried), tuple(differing)),
-        Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE))),
+        Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE, kernel.arguments))),
     )
     refused += [difference.defines for difference in proof.wrong]
     return replace(kernel.without(refused) if refused else kernel, proof=proof)
@@ -122,7 +123,7 @@ def _key(kernel: PortedKernel, variant: Variant) -> object:
     types = tuple(
         (p.identifier, str(p.type), p.multiple_of, p.aligned) for p in variant.translation.parameters
     )
-    return kernel.folded.specialised(variant.defines), variant.translation.text, types
+    return kernel.specialised(variant.defines), variant.translation.text, types
 
 
 def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -> list[Variant]:
@@ -138,17 +139,22 @@ def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -
 
 
 def differences(
-    folded: Folded, variants: Sequence[Variant], group: int | None = None
+    folded: Folded,
+    variants: Sequence[Variant],
+    group: int | None = None,
+    arguments: Arguments | None = None,
 ) -> Iterator[Difference]:
     """The variants for which the folded kernel has another TTIR; nothing where the proof holds for all.
 
-    ``group``: how many of the programs of both run in a group.
+    ``group``: how many of the programs of both run in a group. ``arguments``: the defines that are parameters.
     """
     more = {GROUP: group} if folded.grouped else {}
     for defines, translation in variants:
         wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
         try:
-            actual = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines) | more)
+            constexprs = folded.bind(arguments.without(defines) if arguments else defines) | more
+            integers = arguments.values(defines) if arguments else {}
+            actual = ttir(folded.function, folded.text, translation.parameters, constexprs, integers)
         except Exception as error:  # any error of Triton
             yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))
             continue
@@ -179,13 +185,22 @@ def _without_hints(line: str) -> str:
 
 
 def ttir(
-    function: str, text: str, parameters: Sequence[Parameter], constexprs: Mapping[str, object]
+    function: str,
+    text: str,
+    parameters: Sequence[Parameter],
+    constexprs: Mapping[str, object],
+    integers: Mapping[str, int | str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """The normal form of a kernel's TTIR, with every promise kept and addresses that are multiples of 16."""
+    """The normal form of a kernel's TTIR, with every promise kept and addresses that are multiples of 16.
+
+    ``integers``: further parameters that are numbers, or the same as another one.
+    """
     key = tuple(
         (p.identifier, signature_type(p.type), max(int(p.multiple_of), int(p.aligned))) for p in parameters
     )
-    return _ttir(function, text, key, tuple(constexprs.items()))
+    numbers = {name: value for name, value in integers.items() if isinstance(value, int)}
+    same = tuple((name, value) for name, value in integers.items() if isinstance(value, str))
+    return _ttir(function, text, key, (*constexprs.items(), *numbers.items()), same)
 
 
 @cache
@@ -194,8 +209,11 @@ def _ttir(
     text: str,
     parameters: tuple[tuple[str, str, int], ...],
     constexprs: tuple[tuple[str, Any], ...],
+    same: tuple[tuple[str, str], ...],
 ) -> tuple[str, ...]:
     kernel = getattr(_loaded(text), function)
+    types = {name: type_ for name, type_, _ in parameters}
+    parameters += tuple((name, types[other], 0) for name, other in same)
     signature = {name: type_ for name, type_, _ in parameters} | {name: "constexpr" for name, _ in constexprs}
     names = kernel.arg_names
     attributes = {}
@@ -211,7 +229,17 @@ def _ttir(
         constexprs={(names.index(name),): value for name, value in values.items()},
         attrs=attributes,
     )
-    return normal_form(_compiled(source))
+    passed = [name for name in names if source.signature[name] != "constexpr"]
+    merged = {passed.index(name): passed.index(other) for name, other in same}
+    return normal_form(_with_merged(_compiled(source), merged))
+
+
+def _with_merged(compiled: str, merged: Mapping[int, int]) -> str:
+    """TTIR of a function without some of its parameters, by number: each is the same as another."""
+    for place, other in merged.items():
+        compiled = re.sub(rf", %arg{place}: \w+(?: \{{[^{{}}]*\}})?(?=[,)])", "", compiled, count=1)
+        compiled = re.sub(rf"%arg{place}\b", f"%arg{other}", compiled)
+    return compiled
 
 
 @cache

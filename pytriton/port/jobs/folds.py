@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 from pytriton.errors import CompileError
@@ -20,7 +19,7 @@ from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Defines, Translations
-from pytriton.port.jobs.wider import TYPES, combined, operands, retyped
+from pytriton.port.jobs.wider import TYPES, combined, retyped
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
@@ -169,21 +168,13 @@ class Folds:
         limit = MAX_WIDENED - len(self.variants)
         for count in range(len(fresh), -1, -1):
             some = fresh[:count]
-            proposed = combined(
-                self._leaves, self._defines(), some, self._operands, self._can_translate, limit
-            )
+            proposed = combined(self._leaves, self._defines(), some, self._can_translate, limit)
             if added := self._try(proposed):
                 return added
         return []
 
     def _can_translate(self, defines: Defines) -> bool:
         return isinstance(self.translations(defines), Translation)
-
-    @cached_property
-    def _operands(self) -> Mapping[str, frozenset[str]]:
-        parameters = {p.name: p for variant in self.variants for p in variant.translation.parameters}
-        pointers = [name for name, p in parameters.items() if isinstance(p.type, PointerType)]
-        return operands(self._text, pointers)
 
     @property
     def _leaves(self) -> Leaves:

@@ -52,7 +52,7 @@ class Translations:
     """
 
     def __init__(self, source: Source, settings: Settings) -> None:
-        self._source = source
+        self.source = source
         self._settings = settings
         self._made: dict[object, Translation | CompileError] = {}
         self._words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
@@ -62,7 +62,11 @@ class Translations:
 
     def in_groups(self, group: int) -> Translations:
         """The same text with its programs in groups."""
-        return Translations(self._source, replace(self._settings, swizzle=group))
+        return Translations(self.source, replace(self._settings, swizzle=group))
+
+    def of(self, source: Source) -> Translations:
+        """The same of another text."""
+        return Translations(source, self._settings)
 
     def mentioned(self, defines: Defines) -> dict[str, Any]:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
@@ -92,14 +96,14 @@ class Translations:
             except CompileError as error:
                 self._made[key] = error
             except RecursionError:
-                deep = Diagnostic("error", "TC318", "the source is nested too deeply", self._source)
+                deep = Diagnostic("error", "TC318", "the source is nested too deeply", self.source)
                 self._made[key] = CompileError((deep,))
         return self._made[key]
 
     def _translated(self, defines: Defines) -> Translation:
         while True:
             settings = replace(self._settings, without_promises=tuple(self._promised), portable=True)
-            translation = translate_as(self._source, defines, settings)
+            translation = translate_as(self.source, defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:
                 return translation

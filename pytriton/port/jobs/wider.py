@@ -2,15 +2,14 @@
 
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each set here is tried:
 
-* ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
-  each of another, and with them the flags of an ``#ifdef`` that no set gives.
+* ``combined``: every combination of the flags, sizes and texts of the known sets, and with them the flags of an
+  ``#ifdef`` that no set gives.
 * ``retyped``: other element types.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -19,32 +18,24 @@ from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
-_DROPPED: Final = re.compile(
-    r'//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|"[^"\n]*"', re.DOTALL | re.MULTILINE
-)
-_HEADER: Final = re.compile(r"__global__[^{]*\{")
-_ASSIGNED: Final = re.compile(r"^(.*?)(\w+)\s*(?:\[[^\]]*\]\s*)?[-+*/%|&]?=(?!=)(.*)$", re.DOTALL)
-_STORE: Final = re.compile(r"(?:^|\)|\belse)\s*\*")  # not ``float *p = ...``
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def combined(
     leaves: Leaves,
     sets: Sequence[Defines],
     fresh: Sequence[str],
-    operands: Mapping[str, frozenset[str]],
     accepts: Callable[[Defines], bool],
     limit: int,
 ) -> list[dict[str, Any]]:
     """The product of what is in the sets, and of the ``fresh`` flags, axis by axis: at most ``limit`` more sets.
 
-    An axis is a flag, all numbers, or the texts of one operand (``operands``). One that would exceed the limit is
-    left out as a whole, so that what is accepted is a product. ``accepts``: whether a set can be translated.
+    An axis is a flag, all numbers, or texts that determine each other. One that would exceed the limit is left out
+    as a whole, so that what is accepted is a product. ``accepts``: whether a set can be translated.
     """
     groups: dict[object, list[str]] = {}
     for text in leaves.texts:
         alike = (key for key, names in groups.items() if _together(sets, names[0], text))
-        groups.setdefault(next(alike, operands.get(text)), []).append(text)
+        groups.setdefault(next(alike, text), []).append(text)
     texts = [(names, _distinct(sets, names)) for names in groups.values()]
     numbers: dict[object, dict[str, Any]] = {}
     for defines, chosen in zip(sets, _distinct_all(sets, leaves.numbers), strict=True):
@@ -133,30 +124,3 @@ def retyped(leaves: Leaves, sets: Sequence[Defines], word: str) -> list[dict[str
             other = {**defines, **{name: word for name in names if name in defines}}
             proposed.setdefault(key_of(other), other)
     return [defines for key, defines in proposed.items() if key not in seen]
-
-
-def operands(text: str, pointers: Collection[str]) -> Mapping[str, frozenset[str]]:
-    """For each name the pointers in whose addresses it is, itself or in a variable that is part of one.
-
-    ``STRIDE_AM`` is in addresses of ``A``. This decides which define sets are tried, never what is proved.
-    """
-    statements = re.split(r"[;{}]", _HEADER.sub("", _DROPPED.sub(" ", text)))
-    values: dict[str, set[str]] = {}  # the operands of a variable
-    for statement in statements:
-        assigned = _ASSIGNED.match(statement)
-        if assigned is not None and assigned[2] not in pointers and not _STORE.search(assigned[1]):
-            values.setdefault(assigned[2], set()).update(_WORD.findall(assigned[3]))
-    addressed: dict[str, set[str]] = {}
-    for pointer in pointers:
-        fresh = {
-            w for statement in statements if pointer in (words := _WORD.findall(statement)) for w in words
-        }
-        fresh |= values.get(pointer, set())
-        reached: set[str] = set()
-        while fresh:
-            reached |= fresh
-            parts = set[str]().union(*(values.get(name, set()) for name in fresh - {pointer}))
-            fresh = parts - reached - set(pointers)
-        for name in reached:
-            addressed.setdefault(name, set()).add(pointer)
-    return {name: frozenset(of) for name, of in addressed.items()}

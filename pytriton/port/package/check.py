@@ -71,11 +71,14 @@ def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], wr
     passed = {name: answer["passed"].get(name) for name in bound}
     if repr(passed) != repr(bound):
         return f"the constexprs are {passed}, not {bound}"
+    integers = list(kernel.integers(defines).values())
+    if integers != answer["integers"]:
+        return f"the integers are {answer['integers']}, not {integers}"
     types = dict.fromkeys(parameter.identifier for parameter in kernel.parameters)
     for variant in kernel.variants:
-        if variant.defines == defines:
+        if variant.defines == kernel.without_integers(defines):
             parameters = variant.translation.parameters
-            types |= {p.identifier: _type(p.type) for p in parameters}
+            types |= {p.identifier: _type(p.type) for p in parameters if p.identifier in types}
             if types != answer["types"]:
                 return f"the parameters are {answer['types']}, not {types}"
     return None

@@ -51,6 +51,7 @@ def launcher(
         "closed": any(serves(kernel).closed for kernel in kernels),
         "language": fill(_language(kernels), 100, subsequent_indent="    "),
         "changes": any(serves(kernel).changes for kernel in kernels),
+        "integers": any(kernel.arguments for kernel in kernels),
         "labels": labels,
         "truth": any("tl.int1" in kernel.text for kernel in kernels),
         "files": {path: name for path, name in files.items() if PurePath(path).stem != name},

@@ -100,6 +100,8 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     serving = serves(ported)
     rows = [f'"{name}": "{type_}"' for name, type_ in serving.types.items()]
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)
+    if ported.arguments:
+        yield from _named("integers", ported.arguments.names.values(), inner)
     if serving.changes:
         yield f"{pad}changes=["
         for change in serving.changes:

@@ -88,7 +88,7 @@ def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
 
     Less the variables of the function and the words of the language, which its launcher refuses for all kernels.
     """
-    function = names_assigned(ported.folded.body)
+    function = {*names_assigned(ported.folded.body), *(ported.arguments.names if ported.arguments else ())}
     for name in ported.served.closed:
         if name not in LANGUAGE and name not in parameters and name not in function and name != ported.kernel:
             yield name
@@ -123,8 +123,8 @@ def flags_of(ported: PortedKernel) -> list[str]:
 
 def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
     """The type of each parameter where most sets have it, and what is otherwise."""
-    variants = Variants(ported.variants, ported.source.text)
-    conditions = Separations(ported.source.text, variants, {}, elements=False)
+    variants = Variants(ported.variants, ported.folded_text)
+    conditions = Separations(ported.folded_text, variants, {}, elements=False)
     types: dict[str, str] = {}
     others: dict[tuple[Set, Set], dict[str, str | None]] = {}
     for parameter in ported.parameters:

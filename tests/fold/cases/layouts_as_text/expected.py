@@ -22,6 +22,7 @@ def matmul(
     TZ: tl.constexpr,
     TK: tl.constexpr,
     STRIDE_AK: tl.constexpr,
+    STRIDE_AM: tl.constexpr,
     STRIDE_BK: tl.constexpr,
     MASKED: tl.constexpr,
     RELU: tl.constexpr,
@@ -46,20 +47,20 @@ def matmul(
         K //= TZ
     rk = pidz * K + tl.arange(0, TK)
     # pointers to operands
-    if STRIDE_AK == "lda":
-        pa = A + rk[:, None] * lda + rm[None, :]
-    else:
+    if STRIDE_AM == "lda":
         pa = A + rk[None, :] + rm[:, None] * lda
+    else:
+        pa = A + rk[:, None] * lda + rm[None, :]
     if STRIDE_BK == "ldb":
         pb = B + rk[:, None] * ldb + rn[None, :]
     else:
         pb = B + rk[None, :] + rn[:, None] * ldb
     # prefetches operands
     if MASKED:
-        if STRIDE_AK == "lda":
-            a_mask = (rk < K)[:, None] & (rm < M)[None, :]
-        else:
+        if STRIDE_AM == "lda":
             a_mask = (rk < K)[None, :] & (rm < M)[:, None]
+        else:
+            a_mask = (rk < K)[:, None] & (rm < M)[None, :]
         if STRIDE_BK == "ldb":
             b_mask = (rk < K)[:, None] & (rn < N)[None, :]
         else:
@@ -71,7 +72,7 @@ def matmul(
             a = tl.load(pa, mask=a_mask, other=0.0)
             b = tl.load(pb, mask=b_mask, other=0.0)
             acc = tl.dot(
-                tl.trans(a) if STRIDE_AK == "lda" else a,
+                a if STRIDE_AM == "lda" else tl.trans(a),
                 b if STRIDE_BK == "ldb" else tl.trans(b),
                 acc,
                 input_precision="ieee",
@@ -79,7 +80,7 @@ def matmul(
             pa += TK * stride_ak
             pb += TK * stride_bk
             a_mask = tl.full(
-                (TK, TM) if STRIDE_AK == "lda" else (TM, TK), k > TK, tl.int1
+                (TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1
             )
             b_mask = tl.full(
                 (TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1
@@ -89,7 +90,7 @@ def matmul(
             a = tl.load(pa)
             b = tl.load(pb)
             acc = tl.dot(
-                tl.trans(a) if STRIDE_AK == "lda" else a,
+                a if STRIDE_AM == "lda" else tl.trans(a),
                 b if STRIDE_BK == "ldb" else tl.trans(b),
                 acc,
                 input_precision="ieee",

@@ -1,0 +1,187 @@
+"""Defines that are ``lda`` in one launch and 1 in another become integer parameters of the ported kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytriton.__main__ import main
+from pytriton.port.equivalence import Case, compare, ported
+from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
+from pytriton.port.prove import proved_kernels
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+PRODUCT = """\
+__global__ void product(TYPE *A __noalias __readonly, TYPE *B __noalias __readonly, TYPE *C __noalias,
+                        int K, int lda, int ldb, int ldc) { // STRIDE_AM is a comment
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[16] = get_program_id(1) * 16 + 0 ... 16;
+  int rk[TK] = 0 ... TK;
+  TYPE *pa[16, TK] = A + rm[:, newaxis] * STRIDE_AM + rk[newaxis, :] * STRIDE_AK;
+  TYPE *pb[TK, 16] = B + rk[:, newaxis] * STRIDE_BK + rn[newaxis, :] * STRIDE_BN;
+  float c[16, 16] = 0;
+  for (int k = K; k > 0; k -= TK) {
+    c += (*pa) @ (*pb);
+    pa += TK * STRIDE_AK;
+    pb += TK * STRIDE_BK;
+  }
+  *(C + rm[:, newaxis] * ldc + rn[newaxis, :]) = c;
+}
+"""
+USE = """\
+import triton
+
+KERNEL = '''{text}'''
+kernels = {{}}
+
+
+def product(c, a, b, m, n, k, type, a_row, b_row):
+    key = type, a_row, b_row
+    if key not in kernels:
+        defines = {{"TYPE": type, "TK": 16,
+                   "STRIDE_AM": "lda" if a_row else 1, "STRIDE_AK": 1 if a_row else "lda",
+                   "STRIDE_BK": "ldb" if b_row else 1, "STRIDE_BN": 1 if b_row else "ldb"}}
+        kernels[key] = triton.kernel(KERNEL, defines=defines)
+    kernels[key](a, b, c, k, 48, 48, n, grid=(m // 16, n // 16))
+
+
+def halves(c, a, b, m, n, k):
+    for a_row in (True, False):
+        for b_row in (True, False):
+            product(c, a, b, m, n, k, "half", a_row, b_row)
+"""
+
+
+def layouts(**more: Any) -> list[dict[str, Any]]:
+    """The four of a product."""
+    a = [{"STRIDE_AM": "lda", "STRIDE_AK": 1}, {"STRIDE_AM": 1, "STRIDE_AK": "lda"}]
+    b = [{"STRIDE_BK": "ldb", "STRIDE_BN": "1"}, {"STRIDE_BK": "1", "STRIDE_BN": "ldb"}]
+    return [{"TYPE": "half", "TK": 16, **first, **second, **more} for first in a for second in b]
+
+
+def arguments_of(text: str, sets: list[dict[str, Any]]) -> Arguments | None:
+    return integer_arguments(sets, Translations(Source(text), Settings(None)))
+
+
+def proved(text: str, sets: list[dict[str, Any]]) -> PortedKernel:
+    source = Source(text)
+    translations = Translations(source, Settings(None))
+    rows = [DefineSet(defines) for defines in sets]
+    arguments = integer_arguments(sets, translations)
+    assert arguments is not None
+    (kernel,) = proved_kernels(
+        lambda rules: port_kernel(
+            source, None, rows, translations=translations, rules=rules, arguments=arguments
+        ),
+        translations,
+    )
+    return kernel
+
+
+def test_layouts_are_one_expression() -> None:
+    kernel = proved(PRODUCT, layouts())
+    assert kernel.text.count("pa = ") == kernel.text.count("pb = ") == 1
+    assert "pa = A + rm[:, None] * stride_am + rk[None, :] * stride_ak" in kernel.text
+    assert (
+        "    ldc,\n    stride_am,\n    stride_ak,\n    stride_bk,\n    stride_bn,\n    TK: tl.c"
+        in kernel.text
+    )
+    assert "if " not in kernel.text
+    assert "# STRIDE_AM is a comment" in kernel.text
+    assert kernel.source.text == PRODUCT
+    assert kernel.proof is not None
+    assert not kernel.proof.wrong
+    assert kernel.proof.single.equal >= 4
+    assert kernel.integers(layouts()[0]) == {
+        "stride_am": "lda",
+        "stride_ak": 1,
+        "stride_bk": "ldb",
+        "stride_bn": 1,
+    }
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": 3}) is None
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "K"}) is None
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "A"}) is not None
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "lda + 1"}) is not None
+
+
+def test_the_proof_is_of_the_values() -> None:
+    """A kernel whose parameters are swapped is proved for none of the sets."""
+    kernel = proved(PRODUCT, layouts())
+    arguments = kernel.arguments
+    assert arguments is not None
+    names = {**arguments.names, "stride_am": "STRIDE_AK", "stride_ak": "STRIDE_AM"}
+    swapped = Arguments(arguments.source, arguments.translations, names, arguments.identifiers)
+    source = Source(PRODUCT)
+    translations = Translations(source, Settings(None))
+    rows = [DefineSet(defines) for defines in layouts()]
+    (wrong,) = proved_kernels(
+        lambda rules: port_kernel(
+            source, None, rows, translations=translations, rules=rules, arguments=swapped
+        ),
+        translations,
+    )
+    assert wrong.proof is not None
+    assert wrong.proof.single.equal == 0
+
+
+BODY = """__global__ void f(float *Y, float *X, int n, long m) {{
+  int i[16] = 0 ... 16; {0}
+  *(Y + i * S) = *(X + i);
+}}"""
+SETS = [{"S": "n"}, {"S": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "sets"),
+    [
+        (BODY.format("\n#if S == 1\ni += 1;\n#endif\n"), [{"S": "n"}, {"S": 1}]),
+        (BODY.format("\n#define P(x) x ## S\n"), SETS),
+        (
+            BODY.format("\n#define P(x) #x\n").replace("* S", "* S + S"),
+            [{"S": "n", "T": "S"}, {"S": 1, "T": "1"}],
+        ),
+        (BODY.format(""), [{"S": "m"}, {"S": 1}]),
+        (BODY.format("").replace("i * S", "(int)(i * S)"), [{"S": "n"}, {"S": 1.5}]),
+        (BODY.format(""), [{"S": "n + 1"}, {"S": 1}]),
+        (BODY.format(""), [{"S": 2}, {"S": 1}]),
+        (BODY.format("int v[S] = 0;").replace("* S", ""), [{"S": 16}, {"S": "T", "T": 16}]),
+    ],
+    ids=["asked", "pasted", "named", "long", "a float", "an expression", "numbers alone", "a size"],
+)
+def test_others_stay_defines(text: str, sets: list[dict[str, Any]]) -> None:
+    found = arguments_of(text, sets)
+    assert found is None or "S" not in found.names.values()
+
+
+def test_macros_and_other_defines() -> None:
+    text = BODY.format("\n#define OFF(i) ((i) * S)\n").replace("i * S", "OFF(i)")
+    arguments = arguments_of(text, [{"S": "T", "T": 16}, {"S": "0x2", "T": 16}])
+    assert arguments is not None
+    assert arguments.names == {"s": "S"}
+    assert "#define OFF(i) ((i) * s)" in arguments.source.text
+    assert "int n, long m, int s)" in arguments.source.text
+    assert arguments.values({"S": "T", "T": 16}) == {"s": 16}
+    assert arguments.values({"S": "0x2", "T": 16}) == {"s": 2}
+
+
+def test_a_package_computes_the_same(tmp_path: Path) -> None:
+    """Also with numbers that the port did not see, and with the parameter of another operand."""
+    (tmp_path / "ops.py").write_text(USE.format(text=PRODUCT))
+    assert main(["port", str(tmp_path / "ops.py"), "--kernels-only", "--out", str(tmp_path / "new")]) == 0
+    written = (tmp_path / "new" / "ops.py").read_text()
+    assert "integers={\n" in written or "integers=[" in written
+    assert "STRIDE_AM ==" not in written
+    unseen = {**layouts()[0], "STRIDE_AM": 2, "STRIDE_BN": "ldc"}
+    for defines in [*layouts(), unseen]:
+        launch = ported(tmp_path / "new", "ops", "PRODUCT", defines)
+        compare(PRODUCT, "product", launch, Case(defines=defines, config={}, num_warps=4), 16, (2, 2, 1))
+    launch = ported(tmp_path / "new", "ops", "PRODUCT", {**layouts()[0], "STRIDE_AM": "lda + 1"})
+    with pytest.raises(
+        ValueError, match=r"no kernel was ported for STRIDE_AM, .* = \['lda \+ 1', 1, 'ldb', 1\]"
+    ):
+        compare(PRODUCT, "product", launch, Case(defines=layouts()[0], config={}, num_warps=4), 16, (2, 2, 1))
