@@ -87,6 +87,7 @@ fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges
 site: $(ENV) $(DOCS)  ## the site, in build/site: warnings are errors, every link inside it is followed
 	rm -rf build/site
 	$(PY) -m sphinx -q -W --keep-going -b html docs build/site
+	$(PY) -m tools.social build/site/_static/social.png
 	$(PY) -m tools.playground build/site
 	$(PY) tools/check_links.py build/site
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 import pytriton  # noqa: E402
-from tools.pages import theme  # noqa: E402
+from tools.pages import meta, theme  # noqa: E402
 
 project = "pytriton"
 author = "pytriton contributors"
@@ -47,6 +47,8 @@ html_js_files = ["site.js"]
 html_show_sphinx = False
 html_copy_source = False
 html_show_copyright = False
+html_baseurl = meta.urls()["Homepage"]
+html_logo = "_static/mark.svg"
 html_favicon = "_static/mark.svg"
 html_theme_options = theme.OPTIONS
 pygments_style = "tools.pages.theme.Light"

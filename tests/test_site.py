@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import sys
@@ -16,11 +17,12 @@ import pytest
 
 import pytriton
 from pytriton.runtime.kernel import OPTIONS
-from tools import site_test
+from tools import site_test, social
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
+from tools.pages.meta import LONGEST, description
 from tools.pages.notebooks import as_markdown, cells_of
-from tools.picture import PICTURE, picture, speeds
+from tools.picture import PICTURE, SPEEDS, picture, speeds
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -118,6 +120,40 @@ def test_links_of_the_site(path: Path) -> None:
     links = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)
     for link in (*links, *re.findall(r"\{download\}`[^`<]*<([^>`]*)>`", whole)):
         assert (path.parent / link).is_file(), link
+
+
+def test_first_page() -> None:
+    """Install, examples, playground and port are one click away; the pages are in five groups."""
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    shown = text.partition("```{toctree}")[0]
+    links = set(re.findall(r'href="([^"]+)"', shown))
+    assert {
+        "start.html",
+        "by-example.html",
+        "playground/index.html",
+        "walk-port.html",
+        "legacy.html",
+    } <= links
+    assert '$ pip install "pytriton-c[torch]"' in shown
+    assert "{about}" in shown
+    assert "{speed}" in shown
+    assert len(re.findall(r"^:caption:", text, re.MULTILINE)) == 5
+
+
+def test_descriptions() -> None:
+    assert description([], "A title").startswith("A title: ")
+    found = description(["Two\nwords.", "word, " * 60], "A title")
+    assert found.startswith("Two words. word, word")
+    assert found.endswith("word ...")
+    assert len(found) <= LONGEST
+
+
+def test_picture_of_links() -> None:
+    report = speeds(json.loads(SPEEDS.read_text(encoding="utf-8")))
+    figure = social.drawn(report)
+    assert [round(side * figure.dpi) for side in figure.get_size_inches()] == [1200, 630]
+    written = {text.get_text() for text in figure.axes[0].texts}
+    assert {str(rate) for rate in report["rows"][-1][1:]} <= written
 
 
 def test_links_are_led_to_pages() -> None:

@@ -3,7 +3,8 @@
 ``{becomes} TM=64 TN=32``: its content is a Triton-C text; shown beside what it becomes. ``:show: module`` shows the
 whole module, else the body of the function. ``{output} pytriton ...``: what the command prints. ``{drawing} name``:
 a picture of drawings.py; its content is the caption. ``{measured} page``: what tools/measure_tutorial.py measured
-for a page of the tutorial, as bars; nothing where it did not run yet.
+for a page of the tutorial, as bars; nothing where it did not run yet. ``{about}`` and ``{speed}`` are on the first
+page: logo, version and links; the speeds of benchmarks/results/programs.json.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import textwrap
 import tomllib
 import warnings
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -25,11 +27,14 @@ from docutils.parsers.rst import Directive, directives
 import pytriton
 from pytriton.__main__ import main
 from tools.pages import drawings
+from tools.pages.meta import urls
+from tools.picture import SPEEDS, speeds
 
-__all__ = ["Becomes", "Cases", "Drawing", "Measured", "Output"]
+__all__ = ["About", "Becomes", "Cases", "Drawing", "Measured", "Output", "Speed"]
 
-CASES = Path(__file__).parent.parent.parent / "tests" / "translate"
-MEASURED = Path(__file__).parent.parent.parent / "docs" / "tutorial" / "measured.json"
+ROOT = Path(__file__).parent.parent.parent
+CASES = ROOT / "tests" / "translate"
+MEASURED = ROOT / "docs" / "tutorial" / "measured.json"
 
 
 MAX_BESIDE = 142  # characters of both texts that fit beside each other
@@ -155,4 +160,29 @@ class Measured(Directive):
         caption = f"Speed in {measured['unit']}, beside torch's own operation; medians of one run. {told}."
         figure = nodes.container(classes=["drawing"])
         figure += [html(drawings.bars(measured["rows"], caption)), nodes.paragraph(caption, caption)]
+        return [figure]
+
+
+class About(Directive):
+    """Logo, version, repository and changes."""
+
+    def run(self) -> list[nodes.Node]:
+        return [
+            html(
+                '<p class="about"><img src="_static/mark.svg" alt="" width="32" height="32">'
+                f'<span>Version {pytriton.__version__}</span><a href="{urls()["Repository"]}">Repository</a>'
+                '<a href="inside/changelog.html">Changelog</a></p>'
+            )
+        ]
+
+
+class Speed(Directive):
+    """Bars of a matrix product beside a hand-written kernel and torch.mm, with date and machine."""
+
+    def run(self) -> list[nodes.Node]:
+        report = speeds(json.loads(SPEEDS.read_text(encoding="utf-8")))
+        rows = [[f"{size}\u00b3", *rates] for size, *rates in report["rows"]]
+        caption = f"Speed in {report['unit']} of the {report['what']}. {report['run']}."
+        figure = nodes.container(classes=["drawing"])
+        figure += html(f"{drawings.bars(rows, caption, report['names'])}<p>{escape(caption)}</p>")
         return [figure]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["DRAWINGS"]
 
@@ -18,6 +18,7 @@ OLD: Final = "var(--color-old)"
 NEW: Final = "var(--color-new)"
 INK: Final = "var(--color-foreground-primary)"
 MUTE: Final = "var(--color-mute)"
+LIGHT: Final = "var(--color-light)"
 MONO: Final = "var(--font-stack--monospace)"
 
 
@@ -220,24 +221,29 @@ def ragged() -> str:
     )
 
 
-def bars(rows: Sequence[tuple[str, float, float]], title: str) -> str:
-    """Two bars for each row (case, ours, torch's): a chart of speeds."""
+def bars(rows: Sequence[Sequence[Any]], title: str, names: Sequence[str] = ("pytriton", "torch")) -> str:
+    """A bar for each name in each row (case, speeds in the order of the names)."""
     left, wide, high = 92, 420, 15
     most = max(speed for _, *speeds in rows for speed in speeds)
+    colours = (NEW, MUTE, LIGHT)[: len(names)]
+    row_height = len(names) * high + 14
 
     def parts() -> Iterator[str]:
         for number, (case, *speeds) in enumerate(rows):
-            y = 26 + number * (2 * high + 14)
-            yield label(left - 10, y + high + 4, case, at="end", code=True)
-            for place, (speed, colour) in enumerate(zip(speeds, (NEW, MUTE), strict=True)):
+            y = 26 + number * row_height
+            yield label(left - 10, y + len(names) * high / 2 + 4, case, at="end", code=True)
+            for place, (speed, colour) in enumerate(zip(speeds, colours, strict=True)):
                 width = max(1, wide * speed / most)
                 top = y + place * high
                 yield f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{high - 2}" style="fill:{colour}"/>'
                 yield label(left + width + 6, top + high - 4, f"{speed:.0f}", at="start")
-        yield label(left, 14, "pytriton", at="start", colour=NEW)
-        yield label(left + 72, 14, "torch", at="start", colour=MUTE)
+        x = left
+        for name, colour in zip(names, colours, strict=True):
+            yield f'<rect x="{x}" y="4" width="10" height="10" style="fill:{colour}"/>'
+            yield label(x + 15, 14, name, at="start")
+            x += 15 + 8 * len(name) + 16
 
-    return picture(title, left + wide + 60, 26 + len(rows) * (2 * high + 14), *parts())
+    return picture(title, left + wide + 60, 26 + len(rows) * row_height, *parts())
 
 
 DRAWINGS: Final[dict[str, Callable[[], str]]] = {
