@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -14,22 +13,14 @@ from typing import Any
 import pytest
 
 import pytriton
-from tools.classic import classic_dot
+from tools import playground
 
 PLAYGROUND = Path(__file__).parent.parent / "docs" / "playground"
-specification = importlib.util.spec_from_file_location("engine", PLAYGROUND / "engine.py")
-assert specification is not None
-assert specification.loader is not None
-engine = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(engine)
+engine = playground.engine()
 
 SETS_HTML = re.compile(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function")
-EXAMPLE = re.compile(r'name: "([^"]+)",\s+defines: (\[.*?\]\]),\s+text: `(.*?)`,', re.DOTALL)
 SCRIPT = (PLAYGROUND / "examples.js").read_text(encoding="utf-8")
-EXAMPLES = {
-    name: (json.loads(defines), text)
-    for name, defines, text in EXAMPLE.findall(SCRIPT.replace("text: DOT", f"text: `{classic_dot()}`"))
-}
+EXAMPLES = playground.examples()
 
 
 def ask(text: str, defines: list[list[str]], show: str = "python") -> dict[str, Any]:
@@ -58,6 +49,35 @@ def test_example(name: str, show: str) -> None:
     if show == "python":
         first = {key: value.split(",")[0] for key, value in defines}
         assert answer["python"] == pytriton.translate(text, first).text
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"Matrix product, 2019"}))
+def test_examples_are_formatted(name: str) -> None:
+    """As the button leaves them; the matrix product stands as it was published."""
+    defines, text = EXAMPLES[name]
+    assert ask(text, defines, "format") == {"ok": True, "formatted": text}
+
+
+def test_format() -> None:
+    assert ask("void f(int* x){*x=1;}", [], "format")["formatted"] == "void f(int *x) { *x = 1; }\n"
+    answer = ask("void f(int* x) { ` }", [], "format")
+    assert not answer["ok"]
+    assert answer["diagnostics"][0]["code"]
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"Three mistakes"}))
+def test_c(name: str) -> None:
+    defines, text = EXAMPLES[name]
+    answer = ask(text, defines, "c")
+    assert answer["ok"], answer
+    assert "int64_t" in answer["python"] or "int32_t" in answer["python"]
+
+
+def test_rendered_while_the_site_is_built() -> None:
+    """What the page shows while Python is loading is what the translator answers later."""
+    found = playground.rendered()
+    assert [(each["defines"], each["text"]) for each in found] == list(EXAMPLES.values())
+    assert found[0]["answer"] == ask(found[0]["text"], found[0]["defines"])
 
 
 def test_lines_lead_back() -> None:

@@ -2,20 +2,24 @@
 
 In: docs/playground, this commit, and what docs/playground/package-lock.json and requirements.txt pin by hash, which
 npm and pip fetch into build/playground. Out: a folder that needs no other host: the page and its editor in one
-script (esbuild), Pyodide, packages.zip (pytriton from its wheel, lark, jinja2, markupsafe and engine.py, compiled),
-and offline.js with the list of all these files. Where there is no npm, a page that says so.
+script (esbuild), with the translations of the examples (shown while Python is loading), Pyodide, packages.zip
+(pytriton from its wheel, lark, jinja2, markupsafe and engine.py, compiled), and offline.js with the list of all
+these files. Where there is no npm, a page that says so.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from tools.classic import classic_dot
 
@@ -24,6 +28,7 @@ SOURCE = ROOT / "docs" / "playground"
 WORK = ROOT / "build" / "playground"
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 NEEDS_TORCH = tuple(f"pytriton/{name}/" for name in ("runtime", "operators", "legacy", "port"))
+EXAMPLE = re.compile(r'name: "([^"]+)",\s+defines: (\[.*?\]\]),\s+text: `(.*?)`,', re.DOTALL)
 PAGE = ("index.html", "playground.css", "worker.js")
 
 
@@ -72,6 +77,36 @@ def packages() -> bytes:
     return buffer.getvalue()
 
 
+def examples() -> dict[str, tuple[list[list[str]], str]]:
+    """The examples of examples.js: defines and text of each name."""
+    script = (SOURCE / "examples.js").read_text(encoding="utf-8")
+    found = EXAMPLE.findall(script.replace("text: DOT", f"text: `{classic_dot()}`"))
+    return {name: (json.loads(defines), text) for name, defines, text in found}
+
+
+def engine() -> Any:
+    """The module docs/playground/engine.py."""
+    specification = importlib.util.spec_from_file_location("engine", SOURCE / "engine.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def rendered() -> list[dict[str, Any]]:
+    """Each example with its answer."""
+    answer = engine().answer
+    return [
+        {
+            "text": text,
+            "defines": defines,
+            "answer": json.loads(answer(json.dumps({"text": text, "defines": defines, "show": "python"}))),
+        }
+        for defines, text in examples().values()
+    ]
+
+
 def assemble(target: Path) -> None:
     modules = fetch()
     shutil.rmtree(target, ignore_errors=True)
@@ -87,6 +122,7 @@ def assemble(target: Path) -> None:
     shutil.rmtree(bundle, ignore_errors=True)
     shutil.copytree(SOURCE, bundle)
     (bundle / "dot.js").write_text(f"export const DOT = {json.dumps(classic_dot())};\n")
+    (bundle / "rendered.js").write_text(f"export const RENDERED = {json.dumps(rendered())};\n")
     flags = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning")
     run(modules / "esbuild" / "bin" / "esbuild", bundle / "app.js", *flags, f"--outfile={target / 'app.js'}")
     loaded = (

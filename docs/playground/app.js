@@ -2,6 +2,7 @@
 
 import { mark, resultView, show, showResult, sourceEditor, underline } from "./editors.js";
 import { EXAMPLES } from "./examples.js";
+import { RENDERED } from "./rendered.js"; // tools/playground.py writes it, by engine.py
 import { fromLink, toLink } from "./link.js";
 import { Translator } from "./translator.js";
 
@@ -12,6 +13,7 @@ let tab = "python";
 let lines = {}; // line of the Python -> line of the text
 let size = 0; // bytes to load, which the builder wrote down
 let pause = 0;
+let opened = 0; // counts the programs; what is said of an earlier one is not shown
 
 // Lines.
 
@@ -65,10 +67,31 @@ const defines = () =>
     .filter(([name]) => name.trim());
 
 function open(program) {
+  opened += 1;
+  clear();
   $("rows").replaceChildren();
   for (const [name, value] of program.defines) addDefine(name, value);
   show(source, program.text);
   later();
+  rendered();
+}
+
+// Nothing of the last program stays, whatever becomes of the next one.
+function clear() {
+  lines = {};
+  mark(source, []);
+  showResult(result, "", false);
+  underline(source, []);
+  tell([]);
+  $("state").textContent = "";
+}
+
+// While Python is loading: the translation of an example, made when the site was built.
+function rendered() {
+  if (translator.ready || tab !== "python") return;
+  const text = source.state.doc.toString();
+  const known = RENDERED.find((each) => each.text === text && JSON.stringify(each.defines) === JSON.stringify(defines()));
+  if (known) answered(known.answer, null);
 }
 
 // Questions and answers.
@@ -78,40 +101,46 @@ const translator = new Translator(heard);
 function later() {
   clearTimeout(pause);
   pause = setTimeout(() => {
-    translator.ask({ text: source.state.doc.toString(), defines: defines(), show: tab });
+    translator.ask({ text: source.state.doc.toString(), defines: defines(), show: tab, opened });
     remember();
   }, PAUSE);
 }
 
-function heard({ loaded, ready, failed, answer, crashed, slow, took }) {
+function heard({ loaded, ready, failed, answer, question, crashed, slow, took }) {
   if (loaded) progress(loaded);
   if (ready) {
     $("loading").hidden = true;
     document.body.dataset.ready = "true";
   }
-  if (failed) stage(`The translator could not be loaded: ${failed}`);
+  if (failed) failure(failed);
   if (crashed) tell([{ severity: "error", rendered: crashed }]);
   if (slow) {
     $("loading").hidden = false;
     stage("Starting the translator again");
     tell([{ severity: "error", rendered: `This text took more than ${slow} s, so the translator was stopped.` }]);
   }
-  if (answer) answered(answer, took);
+  if (answer && question?.opened === opened) {
+    if (answer.formatted === undefined) answered(answer, took);
+    else {
+      if (source.state.doc.toString() === question.text) show(source, answer.formatted);
+      later();
+    }
+  }
 }
 
 function answered(answer, took) {
   $("result").classList.toggle("stale", !answer.ok);
   if (answer.ok) {
     lines = Object.fromEntries(Object.entries(answer.lines).map(([row, line]) => [Number(row), line]));
-    showResult(result, answer.python, answer.shows === "gradient");
+    showResult(result, answer.python, answer.shows === "gradient" || answer.shows === "c");
   }
   underline(source, answer.diagnostics);
   tell(answer.diagnostics);
   const errors = answer.diagnostics.filter((found) => found.severity === "error").length;
   const said = errors ? `${errors} error${errors > 1 ? "s" : ""}` : "translated";
-  $("state").textContent = `${said} in ${took.toFixed(0)} ms`;
+  $("state").textContent = took === null ? "translated when this page was built" : `${said} in ${took.toFixed(0)} ms`;
   document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
-  document.body.dataset.took = took;
+  document.body.dataset.took = took ?? "";
 }
 
 function tell(found) {
@@ -153,6 +182,21 @@ function progress(loaded) {
   stage(loaded >= size ? "Starting Python" : `Loading Python, ${mega(loaded)} of ${mega(size)} MB`);
 }
 
+function failure(reason) {
+  stage(`The translator could not be downloaded (${reason}).`);
+  $("loading").hidden = false;
+  $("progress").hidden = true;
+  $("retry").hidden = false;
+}
+
+$("retry").addEventListener("click", () => {
+  $("retry").hidden = true;
+  $("progress").hidden = false;
+  $("progress").value = 0;
+  stage("Loading Python");
+  translator.retry();
+});
+
 // Links, tabs, theme.
 
 async function remember() {
@@ -175,10 +219,13 @@ $("share").addEventListener("click", async () => {
   copied($("share"), location.href, "Copy link");
 });
 $("copy").addEventListener("click", () => copied($("copy"), result.state.doc.toString(), "Copy"));
+$("format").addEventListener("click", () =>
+  translator.ask({ text: source.state.doc.toString(), defines: [], show: "format", opened }),
+);
 $("more").addEventListener("click", () => addDefine().querySelector("input").focus());
 $("defines").addEventListener("submit", (event) => event.preventDefault());
 
-const TABS = ["python", "gradient", "folded"];
+const TABS = ["python", "gradient", "folded", "c"];
 
 function choose(name) {
   tab = name;

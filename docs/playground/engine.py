@@ -2,8 +2,9 @@
 
 A question has the text, its defines as pairs of texts, and what to show: ``python`` (the translation), or
 ``folded`` (one kernel for all values of the defines that are lists of numbers), or ``gradient`` (the backward, as
-Triton-C). The answer has the Python, for each
-of its lines the line of the text, and the diagnostics with their positions as character offsets.
+Triton-C), or ``c`` (the C of kernels on CPU tensors), or ``format`` (the text itself, in the layout of ``pytriton
+format``). The answer has the Python, for each of its lines the line of the text, and the diagnostics with their
+positions as character offsets.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from pytriton import CompileError, translate
 from pytriton.errors import Diagnostic
 from pytriton.fold import Unfoldable, Variant, fold
 from pytriton.gradient.derive.derive import derived_text
+from pytriton.lang.format import formatted
+from pytriton.native.c_module import to_c
 from pytriton.pipeline import translate_as
 from pytriton.settings import Settings
-from pytriton.source import Span
+from pytriton.source import Source, Span
 
 MAX_VARIANTS = 16
 
@@ -30,12 +33,16 @@ def answer(question: str) -> str:
     text = asked["text"]
     defines = {name.strip(): values_of(value) for name, value in asked["defines"] if name.strip()}
     try:
+        if asked["show"] == "format":
+            return json.dumps({"ok": True, "formatted": formatted(Source(text, "kernel.c"))})
         translation = translate(text, {name: values[0] for name, values in defines.items()}, name="kernel.c")
         shown, lines = translation.text, dict(translation.lines)
         if asked["show"] == "folded":
             shown, lines = folded(text, defines), {}
         elif asked["show"] == "gradient":
             shown, lines = gradient(text, defines), {}
+        elif asked["show"] == "c":
+            shown, lines = c_of(text, defines), {}
     except CompileError as error:
         found = [described(diagnostic) for diagnostic in error.diagnostics]
         return json.dumps({"ok": False, "diagnostics": found})
@@ -69,6 +76,12 @@ def gradient(text: str, defines: dict[str, list[str]]) -> str:
     derived, told = derived_text(text.encode(), first, **settings, outputs=None, inputs=None)
     notes = "".join(f"// {line}\n" for note in told for line in note.splitlines())
     return f"{derived}\n{notes}" if notes else derived
+
+
+def c_of(text: str, defines: dict[str, list[str]]) -> str:
+    """The first point in C."""
+    first = {name: values[0] for name, values in defines.items()}
+    return to_c(Source(text, "kernel.c"), first, Settings()).text
 
 
 def described(diagnostic: Diagnostic) -> dict[str, Any]:

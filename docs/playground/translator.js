@@ -4,7 +4,7 @@
 const LIMIT = 5000; // milliseconds for one text
 
 export class Translator {
-  // `tell` is called with {loaded}, {ready}, {failed}, {answer, took}, {crashed} or {slow}.
+  // `tell` is called with {loaded}, {ready}, {failed}, {answer, question, took}, {crashed} or {slow}.
   constructor(tell) {
     this.tell = tell;
     this.waiting = null;
@@ -17,7 +17,15 @@ export class Translator {
     this.ready = false;
     this.worker = new Worker("./worker.js", { type: "module" });
     this.worker.onmessage = ({ data }) => this.heard(data);
-    this.worker.onerror = (event) => this.tell({ failed: event.message || "the worker could not be started" });
+    this.worker.onerror = (event) => this.heard({ failed: event.message || "the worker could not be started" });
+  }
+
+  // After {failed}: the same once more, with the question that waits.
+  retry() {
+    clearTimeout(this.clock);
+    this.waiting ??= this.asked;
+    this.asked = null;
+    this.start();
   }
 
   ask(question) {
@@ -36,7 +44,12 @@ export class Translator {
 
   heard(data) {
     if (data.ready) this.ready = true;
+    if (data.failed) {
+      this.ready = false;
+      this.worker.terminate(); // what still loads is of no use
+    }
     if ("id" in data) {
+      data.question = this.asked;
       clearTimeout(this.clock);
       this.asked = null;
     }

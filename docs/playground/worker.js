@@ -6,10 +6,17 @@ import { loadPyodide } from "./pyodide/pyodide.mjs";
 const get = self.fetch.bind(self);
 let loaded = 0;
 
-// Counts the bytes of each answer as they pass.
+const failed = (error) => postMessage({ failed: String(error) });
+
+// Counts the bytes of each answer as they pass. Reports what fails by itself: Pyodide waits forever for its own parts.
 self.fetch = async (...request) => {
-  const answer = await get(...request);
-  if (!answer.ok || !answer.body) return answer;
+  const file = String(request[0]?.url ?? request[0]).split("/").pop();
+  const answer = await get(...request).catch((error) => ({ ok: false, status: error.message }));
+  if (!answer.ok) {
+    failed(`${file}: ${answer.status}`);
+    throw new Error(`${file}: ${answer.status}`);
+  }
+  if (!answer.body) return answer;
   const counted = new TransformStream({
     transform(chunk, next) {
       loaded += chunk.byteLength;
@@ -17,13 +24,14 @@ self.fetch = async (...request) => {
       next.enqueue(chunk);
     },
   });
-  return new Response(answer.body.pipeThrough(counted), { headers: answer.headers, status: answer.status });
+  answer.body.pipeTo(counted.writable).catch((error) => failed(`${file}: ${error.message}`));
+  return new Response(counted.readable, { headers: answer.headers, status: answer.status });
 };
 
 const ready = (async () => {
-  const packages = self.fetch("./packages.zip").then((answer) => answer.arrayBuffer());
-  const python = await loadPyodide({ indexURL: "./pyodide/" });
-  python.unpackArchive(await packages, "zip", { extractDir: "/packages" });
+  const archive = self.fetch("./packages.zip").then((answer) => answer.arrayBuffer());
+  const [python, packages] = await Promise.all([loadPyodide({ indexURL: "./pyodide/" }), archive]);
+  python.unpackArchive(packages, "zip", { extractDir: "/packages" });
   python.runPython("import sys; sys.path.insert(0, '/packages'); import engine");
   const engine = python.globals.get("engine");
   const warm = JSON.stringify({ text: "void f(int* x) { *x = 1; }", defines: [], show: "python" });
@@ -31,10 +39,7 @@ const ready = (async () => {
   return engine;
 })();
 
-ready.then(
-  () => postMessage({ ready: true }),
-  (error) => postMessage({ failed: String(error) }),
-);
+ready.then(() => postMessage({ ready: true }), failed);
 
 self.onmessage = async ({ data: { id, question } }) => {
   const engine = await ready;

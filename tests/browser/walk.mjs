@@ -44,10 +44,34 @@ const becomes = (part) => page.locator("#result .cm-content", { hasText: part })
 const FILL = (what) => `__global__ void fill(float* x) {\n  int i[TILE] = 0 ... TILE;\n  *(x + i) = ${what};\n}\n`;
 
 await step("first visit", async () => {
+  const started = Date.now();
   await page.goto(`${url}/playground/`);
   await page.locator("#loading").waitFor();
-  await ready();
   await becomes("tl.arange");
+  assert.equal(await page.evaluate(() => document.body.dataset.ready), undefined); // made when the site was built
+  const shown = Date.now() - started;
+  await page.locator("#examples").selectOption("1");
+  await becomes("tl.exp");
+  await page.locator("#examples").selectOption("0");
+  await ready();
+  await page.locator("#state", { hasText: " ms" }).waitFor();
+  await becomes("tl.arange");
+  return `a translation after ${shown} ms; asked for: 5000 ms`;
+});
+
+await step("a download that fails, then another try", async () => {
+  for (const file of ["packages.zip", "pyodide.asm.wasm", "pyodide.mjs"]) {
+    const other = await (await browser.newContext({ serviceWorkers: "block" })).newPage();
+    await other.route(`**/${file}`, (route) => route.fulfill({ status: 503 }));
+    await other.goto(`${url}/playground/`);
+    await other.locator("#stage", { hasText: "could not be downloaded" }).waitFor({ timeout: 60_000 });
+    await other.unroute(`**/${file}`);
+    if (file === "packages.zip") await other.screenshot({ path: `${shots}/playground-failed.png` });
+    await other.getByRole("button", { name: "Try again" }).click();
+    await other.waitForFunction(() => document.body.dataset.ready, null, { timeout: 60_000 });
+    assert.equal(await other.locator("#loading").isVisible(), false);
+    await other.context().close();
+  }
 });
 
 await step("every example, again once it was seen", async () => {
@@ -112,7 +136,31 @@ await step("tabs by keyboard: the gradient, one kernel for all defines", async (
   await becomes("if RELU");
   await shot("playground-folded");
   await page.keyboard.press("ArrowRight");
+  await becomes("int64_t");
+  await shot("playground-c");
+  await page.keyboard.press("ArrowRight");
   await page.locator("#tab-python[aria-selected=true]").waitFor();
+});
+
+await step("another example clears every tab", async () => {
+  const result = page.locator("#result .cm-content");
+  for (const name of ["c", "folded", "gradient", "python"]) {
+    await page.locator("#examples").selectOption({ label: "Vector add" });
+    await page.locator(`#tab-${name}`).click();
+    await page.locator("#result .cm-content", { hasText: /add|d_z/ }).waitFor();
+    await page.locator("#examples").selectOption({ label: "Three mistakes" });
+    await says("ldz");
+    assert.equal((await result.innerText()).trim(), "");
+  }
+});
+
+await step("format", async () => {
+  await type("__global__ void fill(float* x){\nint i[TM]=0 ... TM;\n*(x+i)=3;\n}\n");
+  await becomes("3.0");
+  await page.getByRole("button", { name: "Format" }).click();
+  await page.locator("#source .cm-content", { hasText: "  *(x + i) = 3;" }).waitFor();
+  await page.locator("#source .cm-content", { hasText: "float *x" }).waitFor();
+  await becomes("3.0");
 });
 
 let link = "";
