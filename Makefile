@@ -91,7 +91,7 @@ site: $(ENV) $(DOCS)  ## the site, in build/site: warnings are errors, every lin
 	$(PY) -m tools.playground build/site
 	$(PY) tools/check_links.py build/site
 
-site-test:  ## the site in headless Chromium: a walk through the playground, screenshots in build/screenshots
+site-test:  ## the site in headless Chromium: the playground, all pages at two widths in build/screenshots, Lighthouse
 	$(PY) tools/site_test.py build/site
 
 clean:  ## back to a fresh clone

@@ -1,25 +1,34 @@
 """``python tools/site_test.py build/site``: the built site, used in headless Chromium by tests/browser/walk.mjs.
 
 Serves the folder on a free port of this machine, beside the report of a port, and leaves screenshots in
-build/screenshots. Where Chromium, node or playwright-core (which comes with the playground) is missing, it says so
+build/screenshots, in pages/ those of all pages at two widths (pages.mjs). Prints the scores of Lighthouse for the
+first page and a how-to page (tools/lighthouse.mjs), after ``npm install --prefix build/lighthouse lighthouse``.
+Where Chromium, node or playwright-core (which comes with the playground) is missing, it says so
 and exits with 0, or with 1 if ``CI`` is set.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gzip
 import http.server
+import io
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import typing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "build" / "playground" / "node_modules"
 SHOTS = ROOT / "build" / "screenshots"
+LIGHTHOUSE = ROOT / "build" / "lighthouse" / "node_modules"
+SCORED = ("index.html", "tuning.html")
+TEXTS = (".html", ".css", ".js", ".mjs", ".svg")
 LEGACY = ROOT / "tests" / "legacy"
 
 
@@ -27,6 +36,25 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     """Files of one folder; requests are not logged."""
 
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012
+
+    def copyfile(self, source: typing.Any, outputfile: typing.Any) -> None:
+        """A browser that closes the connection is no error."""
+        with contextlib.suppress(ConnectionError):
+            super().copyfile(source, outputfile)
+
+    def send_head(self) -> io.BytesIO | typing.BinaryIO | None:
+        """Texts are compressed, as by the hosts of such pages."""
+        path = Path(self.translate_path(self.path))
+        path = path / "index.html" if path.is_dir() and self.path.partition("?")[0].endswith("/") else path
+        if path.suffix not in TEXTS or not path.is_file():
+            return super().send_head()
+        data = gzip.compress(path.read_bytes(), 6)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        return io.BytesIO(data)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing."""
@@ -43,6 +71,21 @@ def report(page: Path) -> None:
         )
     if done.returncode:
         raise SystemExit(f"the package could not be ported:\n{done.stdout}{done.stderr}")
+
+
+def pages(site: Path) -> list[str]:
+    """All pages of the documentation; those of the error codes are alike, and every twelfth of them is enough."""
+    found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    errors = [page for page in found if page.startswith("errors/")]
+    other = {
+        "genindex.html",
+        "py-modindex.html",
+        "search.html",
+        "ported.html",
+        "playground/index.html",
+        *errors,
+    }
+    return [page for page in found if page not in other and not page.startswith("_")] + errors[::12]
 
 
 def main(site: Path) -> int:
@@ -62,10 +105,19 @@ def main(site: Path) -> int:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        walk = ROOT / "tests" / "browser" / "walk.mjs"
-        done = subprocess.run([str(node), str(walk), url, str(chromium), str(MODULES), str(SHOTS)])
+        browser = ROOT / "tests" / "browser"
+        start = (str(node), url, str(chromium))
+        failed = [
+            step.name
+            for step, modules, *rest in (
+                (browser / "walk.mjs", MODULES, SHOTS),
+                (browser / "pages.mjs", MODULES, SHOTS, *pages(site)),
+                (ROOT / "tools" / "lighthouse.mjs", LIGHTHOUSE, *SCORED),
+            )
+            if subprocess.run([start[0], str(step), *start[1:], str(modules), *map(str, rest)]).returncode
+        ]
         server.shutdown()
-    return done.returncode
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

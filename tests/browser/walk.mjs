@@ -161,6 +161,8 @@ await step("format", async () => {
   await page.locator("#source .cm-content", { hasText: "  *(x + i) = 3;" }).waitFor();
   await page.locator("#source .cm-content", { hasText: "float *x" }).waitFor();
   await becomes("3.0");
+  await page.locator("#examples").selectOption({ label: "Bias and ReLU, by #if" });
+  await becomes("def bias(");
 });
 
 let link = "";
