@@ -38,7 +38,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012
 
     def copyfile(self, source: typing.Any, outputfile: typing.Any) -> None:
-        """A browser that closes the connection is no error."""
+        """Ignore a browser that closes the connection."""
         with contextlib.suppress(ConnectionError):
             super().copyfile(source, outputfile)
 

@@ -282,9 +282,7 @@ class Gradient:
             values[parameter] = allocate(launch.shapes[parameter], dtype=exact, device=device)
         for state in launch.of.states:
             shape, dtype = launch.shapes[state.parameter], DTYPES[str(state.element)]
-            # Each program stores a state in its rerun of the forward before its backward loop, of as many
-            # iterations, loads it. Not proven: a test runs every program with NaN in the place of these.
-            values[state.parameter] = torch.empty(shape, dtype=dtype, device=device)
+            values[state.parameter] = memory_of_states(shape, dtype, device)
         launch.kernel(*(values[name] for name in launch.names), grid=launch.grid)
         for name, parameter in parts.items():
             total = self._sum_kernel(*facts.backward.sums[name])
@@ -533,6 +531,15 @@ def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options | None]
 
 def _integers(arguments: Mapping[str, Any]) -> dict[str, int]:
     return {name: int(value) for name, value in arguments.items() if isinstance(value, int | bool)}
+
+
+def memory_of_states(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Scratch for the states of a loop.
+
+    Each program stores a state in its rerun of the forward before its backward loop, of as many iterations, loads
+    it. A test puts NaN here; it is not proven, so the memory is zeroed.
+    """
+    return torch.zeros(shape, dtype=dtype, device=device)
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

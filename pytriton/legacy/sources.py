@@ -33,7 +33,7 @@ def of_kernels(source: Source, wanted: Sequence[str]) -> str:
     """The source with all other kernels blanked out. Raises CompileError for a name that is not a kernel of it."""
     text = source.text
     lines = list(_directives_and_code(source))
-    kernels = list(_functions(lines))
+    kernels = list(functions(lines))
     names = {name for name, _, _ in kernels}
     for name in wanted:
         if name not in names:
@@ -48,7 +48,7 @@ def of_kernels(source: Source, wanted: Sequence[str]) -> str:
 def kernels_of(text: str) -> list[str]:
     """The names of the kernels in a source, in order."""
     lines = list(_directives_and_code(Source(text)))
-    return [name for name, _, _ in _functions(lines)]
+    return [name for name, _, _ in functions(lines)]
 
 
 def _directives_and_code(source: Source) -> Iterator[Directive | Token]:
@@ -56,7 +56,7 @@ def _directives_and_code(source: Source) -> Iterator[Directive | Token]:
     return lines_of(tokens)
 
 
-def _functions(lines: Iterable[Directive | Token]) -> Iterator[tuple[str, int, int]]:
+def functions(lines: Iterable[Directive | Token]) -> Iterator[tuple[str, int, int]]:
     """Name and extent of each function definition.
 
     Arms of one ``#if`` may each open the same brace: every arm starts at the depth at which the first did.

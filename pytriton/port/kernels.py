@@ -17,15 +17,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from pytriton.errors import CompileError, counted
+from pytriton.errors import counted
 from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
 from pytriton.fold.leaves import Served
 from pytriton.fold.variants import Variant
-from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
-from pytriton.port.jobs.translations import Translations, key_of, normal, products
+from pytriton.port.jobs.translations import Translations, key_of, normal, products, text_of_kernels
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -132,18 +131,13 @@ class PortedKernel:
 
     @property
     def folded_text(self) -> str:
-        """The text that was folded: the source, or that with parameters for defines."""
-        return self.arguments.source.text if self.arguments else self.source.text
+        """The text that was folded: that of the kernel, perhaps with parameters for defines."""
+        return self.arguments.translations.text if self.arguments else self.own_text
 
     @cached_property
     def own_text(self) -> str:
         """The source without its other kernels: their lines are empty."""
-        names = {variant.translation.kernel for variant in self.variants}
-        try:
-            declared = names <= set(kernels_of(self.source.text))
-            return of_kernels(self.source, sorted(names)) if declared else self.source.text
-        except CompileError:
-            return self.source.text
+        return text_of_kernels(self.source, sorted({variant.translation.kernel for variant in self.variants}))
 
     @property
     def stages(self) -> tuple[int, ...]:
@@ -162,7 +156,9 @@ class PortedKernel:
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is refused; None if it is accepted."""
         if self.arguments and not self.arguments.accepts(normal(defines)):
-            return f"one of {', '.join(self.arguments.names.values())} is no integer"
+            return (
+                f"{', '.join(self.arguments.names.values())} must be integers, or name parameters of type int"
+            )
         return self.folded.leaves.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
@@ -229,8 +225,8 @@ def port_kernel(
     singles = list(known_defines(sets, translations))
     sweeps = _sweeps(sets)
     swept = any(member.swept for member in sets) or bool(sweeps)
-    text, own = (arguments.source.text, arguments.translations) if arguments else (source.text, translations)
-    folds = Folds(text, own, function, rules, swept)
+    own = arguments.translations if arguments else translations
+    folds = Folds(own.text, own, function, rules, swept)
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     integers = arguments.defines(singles[0].defines) if arguments else {}

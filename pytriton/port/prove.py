@@ -94,7 +94,8 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     """
     seen: dict[object, Difference | None] = {}
     tried: list[Variant] = []
-    differing: list[Difference] = []
+    # with parameters for defines: as the source with them, whatever they are; below, as the source without
+    differing = list(differences(kernel.folded, kernel.variants)) if kernel.arguments else []
     refused: list[Mapping[str, Any]] = []
     for member in sorted(kernel.sets, key=lambda row: row.origins == {"combined"}):
         translated = _translated([member.defines], translations)

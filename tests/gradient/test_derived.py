@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.gradient import backward
 from tests.gradient.by_hand import by_hand
 from tests.gradient.programs import PROGRAMS, Launch
 
@@ -51,16 +52,17 @@ def test_checkpoints(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(8)
 def test_nothing_is_read_before_it_is_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scratch, parts of sums and gradients that begin as NaN instead of empty change nothing."""
+    """States, parts of sums and gradients that begin as NaN change nothing."""
     launch = Launch(PROGRAMS[name], torch.double)
     tensors = launch.program.tensors(torch.double)
     flowing = {output: torch.ones_like(tensors[output]) for output in launch.program.outputs}
     wanted = launch.backward(tensors, flowing)
-    empty, empty_like = torch.empty, torch.empty_like
+    empty, empty_like, memory_of_states = torch.empty, torch.empty_like, backward.memory_of_states
 
     def poisoned(made: torch.Tensor) -> torch.Tensor:
         return made.fill_(float("nan")) if made.is_floating_point() else made
 
+    monkeypatch.setattr(backward, "memory_of_states", lambda *given: poisoned(memory_of_states(*given)))
     monkeypatch.setattr(torch, "empty", lambda *given, **named: poisoned(empty(*given, **named)))
     monkeypatch.setattr(torch, "empty_like", lambda *given, **named: poisoned(empty_like(*given, **named)))
     for input_, gradient in launch.backward(tensors, flowing).items():

@@ -54,7 +54,7 @@ def _failure(mutant: Mutant | None, call: Callable[[], object]) -> str:
     Interpreted.run = None  # type: ignore[assignment, method-assign]
     try:
         call()
-    except BaseException as error:  # what pytest raises is no Exception
+    except BaseException as error:  # pytest raises BaseException
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -108,7 +108,7 @@ def _forked(call: Callable[[], str]) -> str:
     if not child:
         os.close(reading)
         signal.alarm(SECONDS)
-        faulthandler.disable()  # a mutant may well die, which is no news
+        faulthandler.disable()  # a mutant may well die
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         said = NO_ANSWER
         try:

@@ -185,3 +185,19 @@ def test_a_package_computes_the_same(tmp_path: Path) -> None:
         ValueError, match=r"no kernel was ported for STRIDE_AM, .* = \['lda \+ 1', 1, 'ldb', 1\]"
     ):
         compare(PRODUCT, "product", launch, Case(defines=layouts()[0], config={}, num_warps=4), 16, (2, 2, 1))
+
+
+def test_of_two_kernels_each_has_what_it_reads() -> None:
+    text = PRODUCT + "__global__ void copy(TYPE *C, int lda) { *(C + get_program_id(0) * lda) = 1; }\n"
+    source = Source(text)
+    assert integer_arguments(layouts(), Translations(source, Settings("copy"))) is None
+    arguments = integer_arguments(layouts(), Translations(source, Settings("product")))
+    assert arguments is not None
+    assert list(arguments.names) == ["stride_am", "stride_ak", "stride_bk", "stride_bn"]
+
+
+def test_numbers_outside_of_int_are_refused() -> None:
+    kernel = proved(PRODUCT, layouts())
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": 2**31 - 1}) is None
+    for value in (2**31, -(2**31), True, 1.0):
+        assert kernel.refusal({**layouts()[0], "STRIDE_AM": value}) is not None

@@ -9,6 +9,7 @@ where there is none. A define becomes a parameter of type int where
 * in each set it is an integer, the name of an int parameter, or the name of a define that is an integer, and in
   some set it is such a name;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
+* this kernel reads it (there may be others in the text);
 * every set that has a translation has one with the parameter as well.
 
 The names and numbers are single tokens, so an expression means the same with the parameter. What the translator
@@ -18,25 +19,31 @@ sets.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from keyword import kwlist
 from typing import Any, Final
 
-from pytriton.fold.variants import number
+from pytriton.errors import Report
+from pytriton.fold.polish import names_read
+from pytriton.fold.variants import names_in, number
+from pytriton.lang.preprocess.structure import Directive, lines_of
+from pytriton.lang.tokens import Kind, Token, scan
+from pytriton.legacy.sources import functions
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.source import Source
 
-_NO_CODE: Final = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
-_DIRECTIVE: Final = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_FUNCTION: Final = re.compile(r"\bvoid\s+\w+\s*\(")
+PASTING: Final = ("#", "##")  # in the body of a macro
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """``names``: the define of each parameter. ``identifiers``: those of the int parameters that texts may name."""
+    """The source with the parameters, and its translations.
+
+    ``names``: the define of each parameter. ``identifiers``: those of the int parameters that texts may name.
+    """
 
     source: Source
     translations: Translations
@@ -53,16 +60,15 @@ class Arguments:
 
     def values(self, defines: Defines) -> dict[str, int | str]:
         """What each parameter is: a number, or the identifier of another parameter. Raises KeyError for others."""
-        values: dict[str, int | str] = {}
-        for parameter, name in self.names.items():
-            value = _value(defines, name)
-            values[parameter] = value if isinstance(value, int) else self.identifiers[str(value)]
-        return values
+        given = {parameter: _value(defines, name) for parameter, name in self.names.items()}
+        return {
+            parameter: value if isinstance(value, int) else self.identifiers[str(value)]
+            for parameter, value in given.items()
+        }
 
     def accepts(self, defines: Defines) -> bool:
-        """Whether each of the defines is a number, or names an int."""
-        values = (_value(defines, name) for name in self.names.values())
-        return all(isinstance(value, int) or value in self.identifiers for value in values)
+        """Whether each of the defines is an int, or names one."""
+        return all(_is_int(_value(defines, name), self.identifiers) for name in self.names.values())
 
 
 def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Arguments | None:
@@ -75,16 +81,21 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
         p.name: p.identifier for p in translated[0][1].parameters if getattr(p.type, "name", "") == "int"
     }
     source = translations.source
-    integers = set(_integers([defines for defines, _ in translated], identifiers))
-    chosen = [word for word in dict.fromkeys(_WORD.findall(source.text)) if word in integers]
-    names = dict(_named(source.text, chosen))
-    text = _with_parameters(source.text, names) if names else None
-    if text is None:
-        return None
-    general = translations.of(Source(text, source.name, source.origin))
-    arguments = Arguments(general.source, general, names, identifiers)
-    served = (isinstance(general(arguments.without(defines)), Translation) for defines, _ in translated)
-    return arguments if all(served) else None
+    tokens, _ = scan(source, Report())
+    sets = [defines for defines, _ in translated]
+    names = dict(_named(tokens, set(_integers(sets, identifiers))))
+    while names:
+        text = _with_parameters(source.text, tokens, names)
+        general = translations.of(Source(text, source.name, source.origin))
+        arguments = Arguments(general.source, general, names, identifiers)
+        results = [general(arguments.without(defines)) for defines in sets]
+        if not all(isinstance(result, Translation) for result in results):
+            return None
+        read = {name for t in results if isinstance(t, Translation) for name in names_read(t.tree.body)}
+        if names.keys() <= read:
+            return arguments
+        names = {parameter: define for parameter, define in names.items() if parameter in read}
+    return None
 
 
 def _value(defines: Defines, name: str) -> object:
@@ -93,28 +104,32 @@ def _value(defines: Defines, name: str) -> object:
     return number(defines[value]) if isinstance(value, str) and value in defines else value
 
 
+def _is_int(value: object, identifiers: Collection[str]) -> bool:
+    """Whether a value is of the parameters' type, or names a parameter that is."""
+    return value in identifiers if isinstance(value, str) else type(value) is int and abs(value) < 2**31
+
+
 def _integers(sets: Sequence[Defines], identifiers: Mapping[str, str]) -> Iterator[str]:
-    """The defines that are an integer in all sets, and a name in some."""
+    """The defines that are an int in all sets, and a name in some."""
     texts = {value for defines in sets for value in map(number, defines.values()) if isinstance(value, str)}
-    named = {word for text in texts for word in _WORD.findall(text)}
+    named = {word for text in texts for word in names_in(text)}
     for name in set().union(*sets) - named:
         values = [_value(defines, name) for defines in sets]
-        whole = all(type(value) is int or value in identifiers for value in values)
-        if whole and any(isinstance(number(defines.get(name)), str) for defines in sets):
+        named_once = any(isinstance(number(defines.get(name)), str) for defines in sets)
+        if named_once and all(_is_int(value, identifiers) for value in values):
             yield name
 
 
-def _named(text: str, defines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The parameter of each define that is in expressions only: its name in lower case."""
-    code = _NO_CODE.sub(" ", text)
-    taken = set(_WORD.findall(code))
-    asked: set[str] = set()
-    for word, rest in _DIRECTIVE.findall(code):
-        body = rest.split(None, 1)[1:]
-        pasted = word == "define" and not any("#" in part for part in body)
-        asked |= {*_WORD.findall(rest)[: 1 if pasted else None]}
-    for define in defines:
-        if define in taken - asked:
+def _named(tokens: Sequence[Token], defines: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The parameter of each define that is in expressions only, its name in lower case, in their order."""
+    words = [token.text for token in tokens if token.kind is Kind.IDENT]
+    taken, asked = {*words, *kwlist}, set[str]()
+    for line in lines_of(tokens):
+        if isinstance(line, Directive):
+            plain = line.word == "define" and not any(token.text in PASTING for token in line.tokens[1:])
+            asked.update(line.names[:1] if plain else line.names)
+    for define in dict.fromkeys(words):
+        if define in defines and define not in asked:
             parameter = define.lower()
             while parameter in taken:
                 parameter += "_"
@@ -122,34 +137,20 @@ def _named(text: str, defines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield parameter, define
 
 
-def _with_parameters(text: str, names: Mapping[str, str]) -> str | None:
-    """The text with the parameters at the end of each function's; None where there is no function."""
-    code = _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    ends = list(_ends_of_parameters(code))
-    if not ends:
-        return None
+def _with_parameters(text: str, tokens: Sequence[Token], names: Mapping[str, str]) -> str:
+    """The text with the parameters at the end of each function's."""
     added = "".join(f", int {parameter}" for parameter in names)
     parameter_of = {define: parameter for parameter, define in names.items()}
+    lines = list(lines_of(tokens))
+    code = [line for line in lines if isinstance(line, Token)]
+    edits = [(t.span.start, t.span.end, parameter_of[t.text]) for t in tokens if t.text in parameter_of]
+    for _, start, _ in functions(lines):
+        ends = (t.span.start for t, after in pairwise(code) if after.text == "{" and t.span.start >= start)
+        end = next(ends)
+        edits.append((end, end, added))
     parts: list[str] = []
-    start = 0
-    edits = [(end, end, added) for end in ends]
-    edits += [
-        (match.start(), match.end(), parameter_of[match[0]])
-        for match in _WORD.finditer(code)
-        if match[0] in parameter_of
-    ]
+    at = 0
     for first, last, written in sorted(edits):
-        parts += [text[start:first], written]
-        start = last
-    return "".join([*parts, text[start:]])
-
-
-def _ends_of_parameters(code: str) -> Iterator[int]:
-    """Where the parameters of each function with a body end."""
-    for match in _FUNCTION.finditer(code):
-        depth, place = 1, match.end()
-        while depth and place < len(code):
-            depth += {"(": 1, ")": -1}.get(code[place], 0)
-            place += 1
-        if not depth and code[place:].lstrip().startswith("{"):
-            yield place - 1
+        parts += [text[at:first], written]
+        at = last
+    return "".join([*parts, text[at:]])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import asked_if_given
 from pytriton.lang.tree.types import SCALARS
+from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -45,8 +46,17 @@ def products(defines: Defines) -> Iterator[dict[str, Any]]:
         yield dict(zip(defines, row, strict=True))
 
 
+def text_of_kernels(source: Source, names: Sequence[str]) -> str:
+    """The source with the lines of its other kernels empty; all of it where a define names the kernel."""
+    try:
+        declared = set(names) <= set(kernels_of(source.text))
+        return of_kernels(source, names) if declared else source.text
+    except CompileError:
+        return source.text
+
+
 class Translations:
-    """The translations of one text that were asked for.
+    """The translations of one text that were asked for. ``text``: it, without kernels other than the one named.
 
     They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16.
     """
@@ -55,7 +65,8 @@ class Translations:
         self.source = source
         self._settings = settings
         self._made: dict[object, Translation | CompileError] = {}
-        self._words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
+        self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
+        self._words = frozenset(re.findall(r"[A-Za-z_]\w*", self.text))
         self._promised: set[str] = set()
         asked = asked_if_given(source.text)
         self.switches = frozenset(name for name, alone in asked.items() if alone)
