@@ -78,11 +78,12 @@ bench: $(ENV)  ## translation times, and matrix products on a GPU
 	$(PY) -m benchmarks.translate
 	$(PY) -m benchmarks.matmul
 
-N    ?= 1000
-SEED ?= 0
+N      ?= 1000
+SEED   ?= 0
+DEVICE ?= cpu
 
-fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges
-	$(PY) -m tests.fuzz $(N) --seed $(SEED)
+fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges; DEVICE=c: before C, too
+	$(PY) -m tests.fuzz $(N) --seed $(SEED) --device $(DEVICE)
 
 site: $(ENV) $(DOCS)  ## the site, in build/site: warnings are errors, every link inside it is followed
 	rm -rf build/site

@@ -173,11 +173,7 @@ def unary(operator: str, value: Text, type_: ElementType) -> Text:
     """``-x``, ``~x`` or ``!x``."""
     if is_narrow(type_):
         return call(f"{tag(type_)}_of_float", unary(operator, widened(value, type_), FLOAT))
-    shown = value.at(ATOM)
-    result = Text(f"{operator}{shown}", MULTIPLY)
-    if operator == "~" and (c_type(type_).startswith("uint") or shown.startswith("((int")):
-        # gcc warns where ~ of what was unsigned is compared: as a wider number it is never 0. A literal hides it.
-        result = Text(f"({c_type(type_)}){{{result.text}}}")
+    result = Text(f"{operator}{value.at(ATOM)}", MULTIPLY)
     if isinstance(type_, ScalarType) and not type_.is_float and type_.bits < 32 and operator != "!":
         return _plain(result, c_type(type_))
     return result

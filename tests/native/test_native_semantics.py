@@ -162,12 +162,31 @@ def test_threads_add_atomically(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_compiler_knows_of_bits_is_no_warning() -> None:
-    """gcc warns where ~ of a narrow unsigned number is compared: it is never 0, nor positive."""
+    """gcc warns where ~ of a narrow unsigned number is compared: it is never 0, nor positive; of 10 ^ 1, too."""
     x = torch.tensor([0, 1, 255], dtype=torch.uint8)
-    for expression in ("~x ? 1 : 2", "~x == 3", "~(x * 3) == 3", "(~x + 1) < 0", "~(unsigned)x == 3l"):
+    for expression, want in (
+        ("~x ? 1 : 2", [1, 1, 1]),
+        ("~x == 3", [0, 0, 0]),
+        ("~(x * 3) == 3", [0, 0, 0]),
+        ("(~x + 1) < 0", [0, 1, 1]),
+        ("~(unsigned)x == 3l", [0, 0, 0]),
+        ("4294967295u - x && 1", [1, 1, 1]),
+        ("(10u ^ 1u) + x", [11, 12, 266]),
+    ):
         got = mapped("unsigned char,unsigned char,int", expression, x, out=torch.int32)
-        want = [1, 1, 1] if "?" in expression else [0, 1, 1] if "<" in expression else [0, 0, 0]
         assert got.tolist() == want
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_zero_minus_an_integer_is_no_minus_zero(real: str) -> None:
+    """gcc makes ``-x`` of ``0 - x`` where x was an integer, which is never -0 before, and is afterwards."""
+    x = torch.tensor([0, 1, -2, 3], dtype=torch.int32)
+    for expression in (f"0 - ({real})x", f"({real})(x * 0) - ({real})x"):
+        got = mapped(
+            f"int,int,{real}", expression, x, out=torch.float32 if real == "float" else torch.float64
+        )
+        assert got.tolist() == [0.0, -1.0, 2.0, -3.0]
+        assert got.signbit().tolist() == [False, True, False, True]
 
 
 def test_exp_is_accurate() -> None:
