@@ -25,7 +25,7 @@ from tests.fuzz.kernels import Options, generate
 from tests.fuzz.native import function_in_c, launched_in_c
 from tests.fuzz.plain import Plain
 from tests.fuzz.rules import by_name
-from tests.oracle.arithmetic import GPU
+from tests.oracle.arithmetic import GPU, C
 from tests.oracle.evaluator import ROUNDING, Undefined
 from tests.oracle.judges import (
     OUTSIDE,
@@ -44,6 +44,8 @@ from tests.oracle.memory import Memory
 from tests.oracle.values import Array
 
 __all__ = ["Verdict", "judged", "reduced"]
+
+RULES = {"cuda": GPU, "c": C}  # of devices that may differ from the interpreter: docs/language.md lists where
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,9 @@ def _judged(case: Case, about: list[str], *, plain: bool, device: str) -> Verdic
         return Verdict("undefined", str(error).split(":")[0], str(error))
     except Exception as error:
         return Verdict("crashed", f"evaluator: {type(error).__name__}", traceback.format_exc(limit=-4))
-    if _on_gpu(device):
+    if device in RULES:
         try:
-            memory = evaluated(case, tree, rules=GPU)
+            memory = evaluated(case, tree, rules=RULES[device])
         except Undefined:
             return Verdict("ok", "undecided")
     return _modules(case, memory, about, plain=plain, device=device)
@@ -141,7 +143,7 @@ def _judged_exactly(case: ExactCase, about: list[str], *, plain: bool, device: s
     try:
         tree = checked(case.source, case.defines, case.strict)
         try:
-            found = evaluated(case, tree, **({"rules": GPU} if _on_gpu(device) else {}))
+            found = evaluated(case, tree, **({"rules": RULES[device]} if device in RULES else {}))
             memory.errors = [found.contents(at)[1] for at in range(len(case.buffers))]
             _compare(case, memory, [found.contents(at)[0] for at in range(len(case.buffers))], "evaluator")
         except Undefined as error:

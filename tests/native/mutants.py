@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+import torch
 from jinja2 import ChoiceLoader, DictLoader
 
 from pytriton.emit import templates
@@ -51,6 +52,7 @@ def _failure(mutant: Mutant | None, call: Callable[[], object]) -> str:
     if mutant is not None:
         install(mutant)
     os.environ.update(PYTRITON_CC="cc", PYTRITON_THREADS="4")
+    torch.set_num_threads(1)  # a fork has not the threads that torch started: it would wait for them
     Interpreted.run = None  # type: ignore[assignment, method-assign]
     try:
         call()

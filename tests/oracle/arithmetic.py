@@ -31,6 +31,7 @@ __all__ = [
     "CERTAIN",
     "GPU",
     "INTERPRETER",
+    "C",
     "Rules",
     "binary",
     "call",
@@ -64,6 +65,7 @@ class Rules:
 
 
 INTERPRETER = Rules(fusing=False, division=0, functions=4)
+C = Rules(fusing=False, division=0, functions=4, zeros=True)
 GPU = Rules(fusing=True, division=2, functions=16, flushing=True, zeros=True)
 CERTAIN = Rules(fusing=False, division=0, functions=0, strays=False)
 
