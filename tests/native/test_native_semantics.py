@@ -71,8 +71,9 @@ def test_half_is_exact() -> None:
     every = torch.arange(-(1 << 15), 1 << 15, dtype=torch.int32).to(torch.int16).view(torch.float16)
     assert_same(mapped("half,half,float", "x", every, out=torch.float32), every.float())
     bits = torch.randint(-(1 << 31), (1 << 31) - 1, (1 << 16,), dtype=torch.int32)
-    near = (every.float().double() * (1 + 2.0**-11)).float()  # ties and their neighbours
-    for x in (bits.view(torch.float32), near, near.nextafter(torch.tensor(0.0))):
+    near = (every.float().double() * (1 + 2.0**-11)).float()  # ties of half and their neighbours
+    ties = (torch.arange(-(1 << 15), 1 << 15, dtype=torch.int32) * (1 << 16) + (1 << 15)).view(torch.float32)
+    for x in (bits.view(torch.float32), near, near.nextafter(torch.tensor(0.0)), ties):  # ties: of bfloat16
         assert_same(mapped("float,float,half", "x", x, out=torch.float16), x.half())
         assert_same(mapped("float,float,bfloat16", "x", x, out=torch.bfloat16), x.bfloat16())
 
@@ -88,7 +89,9 @@ def test_double_rounds_once() -> None:
 
 
 def assert_same(got: torch.Tensor, want: torch.Tensor) -> None:
+    """Equal, with the signs of zeros; a NaN is like any other."""
     torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+    assert torch.equal(got.signbit() & (got == 0), want.signbit() & (want == 0))
 
 
 def test_nan_in_minimum_and_maximum() -> None:
