@@ -8,6 +8,7 @@ element that is stored twice, an input that shares memory with an output, a tens
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, SupportsIndex
@@ -537,9 +538,9 @@ def memory_of_states(shape: tuple[int, ...], dtype: torch.dtype, device: torch.d
     """Scratch for the states of a loop.
 
     Each program stores a state in its rerun of the forward before its backward loop, of as many iterations, loads
-    it. A test puts NaN here; it is not proven, so the memory is zeroed.
+    it. That is tested, not proven: of what was not stored, the gradient is NaN. Integers may be in addresses: 0.
     """
-    return torch.zeros(shape, dtype=dtype, device=device)
+    return torch.full(shape, math.nan if dtype.is_floating_point else 0, dtype=dtype, device=device)
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytriton.errors import Report
+from pytriton.fold.variants import names_in
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read.extract import Found
@@ -217,7 +218,7 @@ def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:
     reached = set(words)
     for value in values:
         if isinstance(value, str):
-            reached.update(re.findall(r"[A-Za-z_]\w*", value))
+            reached.update(names_in(value))
     return frozenset(reached)
 
 

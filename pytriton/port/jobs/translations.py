@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
-from pytriton.fold.variants import asked_if_given
+from pytriton.fold.variants import asked_if_given, names_in
 from pytriton.lang.tree.types import SCALARS
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
@@ -66,7 +65,7 @@ class Translations:
         self._settings = settings
         self._made: dict[object, Translation | CompileError] = {}
         self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
-        self._words = frozenset(re.findall(r"[A-Za-z_]\w*", self.text))
+        self._words = frozenset(names_in(self.text))
         self._promised: set[str] = set()
         asked = asked_if_given(source.text)
         self.switches = frozenset(name for name, alone in asked.items() if alone)
@@ -88,7 +87,7 @@ class Translations:
             name = fresh.pop()
             reached.add(name)
             if isinstance(defines[name], str):
-                inner = re.findall(r"[A-Za-z_]\w*", defines[name])
+                inner = names_in(defines[name])
                 read |= {*inner}
                 fresh += [other for other in inner if other in defines and other not in reached]
         return {
