@@ -20,7 +20,6 @@ from pytriton.errors import CompileError
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived
 from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
-from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import refuse
 from pytriton.gradient.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
 from pytriton.gradient.launches import (
@@ -89,12 +88,9 @@ class Gradient:
         self._constexpr = defines_of(defines)
         self.configs = definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
-        read: dict[str, Forward] = {}
-        for config in self.configs:
-            key = repr(sorted(config.defines.items()))
-            if key not in read:
-                chosen = inputs, outputs, reads_outputs, bool(checkpoints)
-                read[key] = derivable(text.source, config.defines, text.settings, *chosen)
+        points = {repr(sorted(config.defines.items())): config.defines for config in self.configs}
+        chosen = inputs, outputs, reads_outputs, bool(checkpoints), len(points) == 1
+        read = {key: derivable(text.source, point, text.settings, *chosen) for key, point in points.items()}
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
         values: list[set[Any]] = [set(options.defines.items()) for options in self._options.values()]
@@ -282,6 +278,8 @@ class Gradient:
             allocate = torch.empty if stored else torch.zeros
             values[parameter] = allocate(launch.shapes[parameter], dtype=exact, device=device)
         for state in launch.of.states:
+            if state.capacity is None and state.parameter in values:
+                continue  # an earlier pass left it
             shape, dtype = launch.shapes[state.parameter], DTYPES[str(state.element)]
             values[state.parameter] = memory_of_states(shape, dtype, device)
         launch.kernel(*(values[name] for name in launch.names), grid=launch.grid)

@@ -80,6 +80,8 @@ def needs(
     for point, derived in zip(points, kernels, strict=True):
         loops = every_loop(point.forward.items)
         for state in derived.states:
+            if state.capacity is None:
+                continue
             count = point.accesses.at_most(loops[state.loop])
             if count is None:
                 raise refusal(
@@ -93,7 +95,7 @@ def needs(
     shapes: dict[str, tuple[int, ...]] = {}
     for point, derived in zip(points, kernels, strict=True):
         for state in derived.states:
-            rows = numbers[state.capacity] * (2 if state.segments else 1)
+            rows = 1 if state.capacity is None else numbers[state.capacity] * (2 if state.segments else 1)
             shape = math.prod(point.grid), rows, state.count
             shapes[state.parameter] = max(shapes.get(state.parameter, (0,)), shape, key=math.prod)
     if first.count is not None and first.at.axis is not None:
@@ -272,7 +274,8 @@ def described(
                 add(derived, parameter, torch.promote_types(types[name], torch.float32), True)
         for state in derived.states:
             add(derived, state.parameter, DTYPES[str(state.element)])
-            add(derived, state.capacity)
+            if state.capacity is not None:
+                add(derived, state.capacity)
         for name, size in derived.sizes.items():
             add(derived, size)
             add(derived, f"count_{name}")

@@ -864,7 +864,7 @@ _LOOPS += [
         (2,),
         outputs=("y", "z"),
         defines={"B": 4},
-        atomic=("v",),
+        summed=("v",),
         rule="an online softmax",
     ),
     Program(

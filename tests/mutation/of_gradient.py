@@ -597,6 +597,40 @@ RESCALED = (
 )  # fmt: skip
 
 # those that no program notices, but the test that is named
+# Of what a pass leaves for a walk: its test is tests/gradient/test_rows.py.
+ROWS = (
+    (
+        "heads share their rows",
+        "gradient/derive/rows:Rows.place",
+        "f.cast(count, LONG)",
+        "f.number(1)",
+    ),
+    (
+        "the cotangent of a kept sum is computed as well",
+        "gradient/derive/rows:rows_of",
+        "rewritten(item, lambda expr: rebuild(expr, known))",
+        "item",
+    ),
+    (
+        "a sum is not an output",
+        "gradient/derive/rows:rows_of",
+        "[*before, *loads, adding, *after, *writes]",
+        "[*before, *loads, adding, *after]",
+    ),
+    (
+        "rows of blocks of several sizes",
+        "gradient/backward:Gradient.__init__",
+        "len(points) == 1",
+        "True",
+    ),
+    (
+        "a second pass clears its rows",
+        "gradient/backward:Gradient._launch_pass",
+        "state.capacity is None and state.parameter in values",
+        "False",
+    ),
+)
+
 ELSEWHERE = (
     (
         "rounded values are exact",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import wrap
-from pytriton.passes.analysis.affine import Affine, affine_of_element, keeps_number
+from pytriton.passes.analysis.affine import Affine, affine_of_element, distinct, keeps_number, reach
 from pytriton.source import Source, Span
 
 SPAN = Span(Source("kernel.c", "x"), 0, 1)
@@ -128,3 +129,29 @@ def test_sums_are_what_c_computes(expr: typed.Expr, data: st.DataObject) -> None
     number = total.low + sum(times * _computed(terms[term], values) for term, times in total.terms.items())
     if expr.type.bits >= 32:  # type: ignore[union-attr]
         assert (number - _computed(expr, values)) % (1 << (64 if total.exact else 32)) == 0
+
+
+def test_sums_that_are_said_to_be_distinct_are() -> None:
+    """Of three digits, under bounds of some of them, as a ragged block has them: against all sums."""
+    rng, proven = random.Random(1), 0
+    for _ in range(3000):
+        ranges = {key: rng.randint(1, 4) for key in "abc"}
+        steps = {key: rng.choice((1, 2, 3, 4, 6, 8, 9, 12, 16, 18)) for key in "abc"}
+        unit = rng.choice((1, 2, 3))
+        some = rng.sample("abc", rng.randint(1, 3))
+        low = -rng.randint(0, 12)
+        bound = Affine({key: max(1, steps[key] // unit) for key in some}, low, low)
+        keys = [key for key, count in ranges.items() if count > 1]
+        sums = [
+            sum(steps[key] * place for key, place in zip("abc", places, strict=True))
+            for places in itertools.product(*(range(ranges[key]) for key in "abc"))
+            if low + sum(bound.terms.get(k, 0) * p for k, p in zip("abc", places, strict=True)) <= 0
+        ]
+        of = {key: steps[key] for key in keys}
+        largest = reach(of, ranges, [bound])
+        assert largest is not None
+        assert max(sums, default=0) <= largest
+        if distinct(of, ranges, [bound]):
+            proven += 1
+            assert len(set(sums)) == len(sums)
+    assert proven > 500

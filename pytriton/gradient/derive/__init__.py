@@ -12,6 +12,7 @@ again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
 rescaled.py         sums that a loop rescales (a running softmax) -> sums that it only adds to
+rows.py             numbers of each row that one pass leaves for a walk over the programs
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; carried values of an iteration

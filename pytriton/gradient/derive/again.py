@@ -91,7 +91,8 @@ class Recomputed:
         self._gradients: dict[Symbol, Symbol] = {}
         self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
-        self._ones: set[Symbol] = set()  # variables that are 1
+        self.ones: set[Symbol] = set()  # variables that are 1
+        self.left: dict[Symbol, Expr] = {}  # where variables are kept for a later pass (rows.py)
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
         self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs
@@ -245,7 +246,7 @@ class Recomputed:
         """Whether all elements are a variable that is 1."""
         while isinstance(expr, Expand | Broadcast):
             expr = expr.operand
-        return isinstance(expr, Name) and expr.symbol in self._ones
+        return isinstance(expr, Name) and expr.symbol in self.ones
 
     def _without_ones(self, expr: Expr) -> Expr | None:
         """Of ``x * 1``, ``1 * x``, ``x / 1`` and ``x + log(1)`` x, over the variables here."""
@@ -315,6 +316,7 @@ class Recomputed:
             self._read(self.saved[item.symbol])
             if item.value is not None:
                 self.level.values[item.value] = self.name_of(item.symbol)
+            self._leave(item.symbol)
             return
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
@@ -338,6 +340,12 @@ class Recomputed:
             proof = exact_conversion(item.value)
             if proof is not None:
                 self._reuse(proof, name)
+        self._leave(item.symbol)
+
+    def _leave(self, symbol: Symbol) -> None:
+        """Keep a variable for a later pass, if one needs it."""
+        if symbol in self.left:
+            self.emit(f.store(self._spell(self.left[symbol]), self.name_of(symbol), None))
 
     def _reuse(self, proof: Exact, name: Expr) -> None:
         """Read the converted value instead of its operand."""
@@ -398,7 +406,7 @@ class Recomputed:
 
     def _recompute_loop(self, loop: Loop) -> None:
         if loop.computed:
-            self._ones.update(loop.ones)
+            self.ones.update(loop.ones)
             for after, variable in loop.computed.items():
                 for own, other in zip(self.with_gradient(after), self.with_gradient(variable), strict=True):
                     self.level.symbols[own] = self.symbol_of(other)
@@ -418,6 +426,7 @@ class Recomputed:
             if carry.after in self.saved:
                 self._words[carry.after] = self._words[carry.inside]
                 self._read(self.saved[carry.after])
+            self._leave(carry.after)
 
     def _recompute_branch(self, branch: Branch) -> None:
         afters: list[tuple[Symbol, Symbol, Symbol]] = []

@@ -21,10 +21,11 @@ from pytriton.gradient.derive.graph import Item, Loop
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.rows import Rows, rows_of
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.walk import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
-from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType
+from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType, shape_of
 from pytriton.lang.tree.unparse import kernel_text, sizes
 from pytriton.lang.tree.walk import reads
 
@@ -33,11 +34,11 @@ from pytriton.lang.tree.walk import reads
 class State:
     """Scratch for what the iterations of the forward's loop number ``loop`` begin with. ``parameter``: the
     pointer; ``capacity``: the parameter with the number of them, or with that of a segment, where two ``segments``
-    are kept; ``count``: elements for each.
+    are kept; ``count``: elements for each. No capacity: for what one pass leaves for another one (rows.py).
     """
 
     parameter: str
-    capacity: str
+    capacity: str | None
     segments: bool
     loop: int
     count: int
@@ -50,7 +51,8 @@ class Derived:
     of the parameter. ``count``: the parameter with the number of programs of the forward along the axis that is
     looped over, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter with
     the number of elements of a part of its gradient. ``stores``: the loads, by number, whose gradient
-    it is proven to store in every iteration, and not to add to memory.
+    it is proven to store in every iteration, and not to add to memory. ``rows``: what an earlier pass leaves for
+    this one.
     """
 
     text: str
@@ -63,6 +65,7 @@ class Derived:
     text_of_count: str
     sizes: Mapping[str, str]
     states: tuple[State, ...]
+    rows: Rows | None
     stores: frozenset[int]
 
 
@@ -74,14 +77,21 @@ class Unwalkable(Exception):
 
 
 def derived_kernel(
-    forward: Forward, at: BackwardPass, inputs: Sequence[Symbol], wide: Collection[Symbol], name: str
+    forward: Forward,
+    at: BackwardPass,
+    inputs: Sequence[Symbol],
+    wide: Collection[Symbol],
+    name: str,
+    left: Rows | None = None,
 ) -> Derived:
-    """A pass, which reads what outputs hold if it needs fewer loops then."""
+    """A pass, which reads what outputs hold if it needs fewer loops then. ``left``: what it leaves for others."""
 
     def made(
         values: Mapping[Symbol, SavedValue], segmented: Collection[Loop] = ()
     ) -> tuple[_Kernel, Derived]:
         kernel = _Kernel(forward, at, inputs, wide, name)
+        if left is not None:
+            kernel.leave(left)
         kernel.reversed.saved, kernel.reversed.segmented = values, segmented
         return kernel, kernel.derived()
 
@@ -93,7 +103,8 @@ def derived_kernel(
             kernel, derived = reading, other
     if forward.checkpoints and derived.states:
         loops = every_loop(forward.items)
-        _, derived = made(kernel.reversed.saved, {loops[state.loop] for state in derived.states})
+        carried = {loops[state.loop] for state in derived.states if state.capacity is not None}
+        _, derived = made(kernel.reversed.saved, carried)
     return derived
 
 
@@ -114,12 +125,19 @@ class _Kernel:
         shared = [load for load, (_, way) in ways.items() if way == "sum"]
         self.summed = [forward.input_of(load) for load in shared]
         self.turn: Turned | None = None
+        self.rows: Rows | None = None
+        outputs = [*forward.outputs]
         parameters, items = list(kernel.parameters), forward.items
         self.sizes: dict[Symbol, Symbol] = {}
         if at.axis is not None:
             sums = None
             if at.loop is not None:
                 loop, flow = loops_of(items)[at.loop], Flow(items, parameters, frozenset(inputs))
+                self.rows = rows_of(items, loop, forward.flow.programs()) if forward.leaves_rows else None
+                if self.rows is not None:
+                    items, loop = self.rows.items, self.rows.loop
+                    parameters += self.rows.parameters
+                    outputs += self.rows.cotangents.values()
                 sums = only_adds(loop, (carry for carry in loop.carried if flow.active(carry.name)))
                 if sums is None:
                     raise self._unwalkable()
@@ -133,8 +151,26 @@ class _Kernel:
                     self.sizes[symbol] = Symbol(size, INT, kernel.span, True)
                 parameters += self.sizes.values()
         self.parameters, self.items, self.loops = parameters, items, 0
-        flow = flow_of(items, parameters, frozenset(inputs), forward.outputs)
-        self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, forward.words)
+        flow = flow_of(items, parameters, frozenset(inputs), outputs)
+        self.reversed = Reversed(ways, flow, parameters, inputs, wide, outputs, forward.words)
+        self._rows: dict[
+            Symbol, Symbol
+        ] = {}  # variables of a number a row, by the parameter that points there
+        if self.rows is not None:
+            self.reversed.ones.update(self.rows.ones)
+            self._rows = {parameter: symbol for symbol, parameter in self.rows.values.items()}
+            for symbol, parameter in self.rows.cotangents.items():
+                self._rows[self.reversed.gradient(parameter)] = symbol
+
+    def leave(self, rows: Rows) -> None:
+        """Keep what a later pass needs."""
+        of = self.reversed
+        gradients = {symbol: of.gradient(parameter) for symbol, parameter in rows.cotangents.items()}
+        for kept, parameters in ((of.left, rows.values), (of.left_cotangents, gradients)):
+            for symbol, parameter in parameters.items():
+                of.add_parameter(parameter)
+                kept[symbol] = rows.place(symbol, parameter)
+                self._rows[parameter] = symbol
 
     def derived(self) -> Derived:
         """The kernel, and its parameters."""
@@ -178,6 +214,7 @@ class _Kernel:
             text_of_count,
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
+            self._read_rows(chosen),
             frozenset(site for site in stored if site is not None),
         )
 
@@ -207,6 +244,14 @@ class _Kernel:
         names = ", ".join(gradients[of] for of in dict.fromkeys(added) if of in gradients)
         if names:
             head.append(f"{names}: added to; zeroed before the first kernel")
+        rows = [
+            (chosen[parameter], symbol) for parameter, symbol in self._rows.items() if parameter in chosen
+        ]
+        for name, symbol in rows:
+            shape = ", ".join(["programs", *filter(None, [sizes(shape_of(symbol.type))])])
+            head.append(
+                f"{name} [{shape}]: {'as the first kernel left it' if self.rows else 'left for the next'}"
+            )
         states = [kept for kept in self.reversed.kept if kept.state in chosen]
         head += [_of_scratch(kept, chosen) for kept in states]
         for segment in dict.fromkeys(chosen[kept.capacity] for kept in states if kept.segments):
@@ -217,7 +262,7 @@ class _Kernel:
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
         loops = every_loop(self.forward.items)
-        return tuple(
+        states = [
             State(
                 chosen[kept.state],
                 chosen[kept.capacity],
@@ -228,7 +273,23 @@ class _Kernel:
             )
             for kept in self.reversed.kept
             if kept.state in chosen
+        ]
+        for parameter, symbol in self._rows.items():
+            if parameter in chosen:
+                count = math.prod(shape_of(symbol.type))
+                states.append(State(chosen[parameter], None, False, 0, count, f.scalar(f.named(symbol))))
+        return tuple(states)
+
+    def _read_rows(self, chosen: Collection[Symbol]) -> Rows | None:
+        """What an earlier pass leaves for this one."""
+        if self.rows is None or self._rows.keys().isdisjoint(chosen):
+            return None
+        read = {symbol for parameter, symbol in self._rows.items() if parameter in chosen}
+        values, cotangents = (
+            {symbol: parameter for symbol, parameter in some.items() if symbol in read}
+            for some in (self.rows.values, self.rows.cotangents)
         )
+        return replace(self.rows, values=values, cotangents=cotangents)
 
     def _of(self, symbol: Symbol) -> Symbol:
         """The parameter that this is the gradient of; itself where it is none."""

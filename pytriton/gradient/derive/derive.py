@@ -81,7 +81,7 @@ def backward(
 
 def usual(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
     """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
-    key = "usual", forward.checkpoints
+    key = "usual", forward.checkpoints, forward.leaves_rows
     if key not in forward.backwards:
         forward.backwards[key] = _best(forward)
     best: tuple[tuple[BackwardPass, ...], Backward] = forward.backwards[key]
@@ -124,15 +124,17 @@ def derivable(
     outputs: Collection[str] | None = None,
     reads_outputs: bool = True,
     checkpoints: bool = False,
+    leaves_rows: bool = True,
 ) -> Forward:
     """A kernel with a backward. Inputs that were not named and have no gradient, are in ``refused``;
     raises a CompileError if none is left. ``reads_outputs``: the backward may read the outputs of the forward;
-    ``checkpoints``: it saves carried values for segments of iterations, not for each.
+    ``checkpoints``: it saves carried values for segments of iterations, not for each; ``leaves_rows``: all its
+    kernels are launched with the same defines (rows.py).
     """
 
     def read(inputs: Collection[str] | None) -> Forward:
         forward = forward_of(source, defines, settings, inputs, outputs)
-        return replace(forward, reads_outputs=reads_outputs, checkpoints=checkpoints)
+        return replace(forward, reads_outputs=reads_outputs, checkpoints=checkpoints, leaves_rows=leaves_rows)
 
     forward = read(inputs)
     try:
@@ -184,7 +186,7 @@ def derived_text(
 def _kept_bytes(forward: Forward) -> int:
     """The bytes of carried values saved by the largest of some ordinary launches."""
     loops, (_, best) = every_loop(forward.items), usual(forward)
-    states = [state for derived in best.passes for state in derived.states]
+    states = [state for derived in best.passes for state in derived.states if state.capacity is not None]
     most = 0
     for accesses, grid in map(partial(_ordinary, forward), TYPICAL_SIZES):
         sizes = (
@@ -197,7 +199,7 @@ def _kept_bytes(forward: Forward) -> int:
 
 def _derived(forward: Forward, passes: tuple[BackwardPass, ...]) -> Backward:
     """The source for these passes, cached."""
-    key = passes, forward.checkpoints
+    key = passes, forward.checkpoints, forward.leaves_rows
     if key not in forward.backwards:
         forward.backwards[key] = _backward_of(forward, passes)
     result: Backward = forward.backwards[key]
@@ -222,6 +224,8 @@ def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
         elif kernels:
             name += f"_{len(kernels) + 1}"
         kernel = derived_kernel(forward, plan, list(dict.fromkeys(symbols)), wide, name)
+        if kernel.rows is not None:
+            kernels[:1] = [_leaving(forward, kernels, list(dict.fromkeys(of[0])), wide, kernel)]
         if kernel.d_inputs:
             kernels.append(kernel)
         for symbol in symbols:
@@ -236,6 +240,26 @@ def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
     narrow = {symbol.name for symbol in wide if symbol.target in (HALF, BFLOAT16)}
     zero = tuple(s.name for s in forward.inputs if not any(s.name in kernel.d_inputs for kernel in kernels))
     return Backward(tuple(kernels), sums, frozenset(narrow - sums.keys()), frozenset(atomic - {*zero}), zero)
+
+
+def _leaving(
+    forward: Forward,
+    kernels: Sequence[Derived],
+    inputs: Sequence[Symbol],
+    wide: Collection[Symbol],
+    walk: Derived,
+) -> Derived:
+    """The first of the kernels, which also leaves what a walk reads. Raises Unwalkable where it has not all."""
+    reads = [state for state in walk.states if state.capacity is None]
+    if (
+        kernels
+        and kernels[0].at.axis is None
+        and not any(state.capacity is None for state in kernels[0].states)
+    ):
+        leaving = derived_kernel(forward, kernels[0].at, inputs, wide, kernels[0].kernel, walk.rows)
+        if {*reads} <= {*leaving.states}:
+            return leaving
+    raise Unwalkable([number for number, way in walk.at.ways if way == "sum"])
 
 
 def _sum(forward: Forward, symbol: Symbol, taken: Mapping[str, str]) -> tuple[str, str]:
@@ -279,7 +303,7 @@ def kept_text(
     """The source for ordinary launches, with the ``#if`` of the source where all arms derive."""
     derived, flags = usual(forward)[1].text, _flags(forward, source)
     others = {key: value for key, value in forward.defines.items() if key not in flags}
-    how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints
+    how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints, forward.leaves_rows
     texts: dict[tuple[bool, ...], list[str]] = {}
     for decided in itertools.product((True, False), repeat=len(flags)) if flags else ():
         values = zip(flags.items(), decided, strict=True)

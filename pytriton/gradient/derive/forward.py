@@ -62,6 +62,9 @@ class Forward:
     backwards: dict[Any, Any]  # by their passes
     reads_outputs: bool = True  # as the forward left them
     checkpoints: bool = False  # carried values are saved for segments of iterations
+    leaves_rows: bool = (
+        True  # a pass may leave numbers of rows for another: both are launched with the same defines
+    )
 
     def loads_of(self, symbol: Symbol) -> list[int]:
         """The numbers of the loads that read an input."""

@@ -99,6 +99,7 @@ class Reversed(Recomputed):
         self._halves: dict[Symbol, Expr] = {}
         self.raw: set[Symbol] = set()  # as they were loaded
         self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
+        self.left_cotangents: dict[Symbol, Expr] = {}  # as ``left``, by the sum
 
     def run(self, items: list[Item]) -> list[Statement]:
         """The lines of the backward, dead ones among them."""
@@ -234,7 +235,9 @@ class Reversed(Recomputed):
         for carry in loop.carried:
             adjoint = self._adjoints.pop(carry.after, None)
             if adjoint is not None:
-                cotangents[carry.inside] = self._collected(carry.after, adjoint).value
+                cotangents[carry.inside] = value = self._collected(carry.after, adjoint).value
+                if carry.after in self.left_cotangents:
+                    self.emit(f.store(self._spell(self.left_cotangents[carry.after]), value, None))
         outer, inner = self.level, Level(self.level)
         heads, every = self._starts(loop, inner)
         self.level = inner

@@ -527,12 +527,13 @@ def dense(steps: Ranges, ranges: Ranges, bounds: list[Affine]) -> int | None:
 
 
 def _limited(bound: Affine, steps: Ranges, ranges: Ranges) -> int | None:
-    """The range of a sum that is a multiple of the sum in a bound."""
+    """The range of a sum of which a part is a multiple of the sum in a bound."""
     inside = {key: step for key, step in bound.terms.items() if ranges.get(key, 2) > 1}
-    if inside.keys() != steps.keys():
+    if not inside.keys() <= steps.keys():
         return None
-    factors = {steps[key] / inside[key] for key in steps}
+    factors = {steps[key] / inside[key] for key in inside}
     if len(factors) != 1 or (factor := factors.pop()) <= 0 or factor != int(factor):
         return None
-    least = sum(min(0, step * (ranges[key] - 1)) for key, step in steps.items())
-    return max(0, int(factor) * -bound.low - least)
+    least = sum(min(0, steps[key] * (ranges[key] - 1)) for key in inside)
+    others = sum(abs(step) * (ranges[key] - 1) for key, step in steps.items() if key not in inside)
+    return max(0, int(factor) * -bound.low - least) + others

@@ -1,0 +1,128 @@
+"""Numbers of each row that one pass of a backward leaves for another one.
+
+A pass that walks over the forward's programs (walk.py) has the iterations of the forward's loop for its programs,
+and cannot run the loop itself. Where the loop was made to only add (rescaled.py), its body reads what another loop
+computed first, and the derivatives of what comes after read its sums. Both are the same in all iterations. Where
+they are a number a row, the pass that runs the loop keeps them in scratch:
+
+    values        what the loop that computed them defines, and the body or what comes after reads: M
+    cotangents    of the sums that are a number a row: of l, the sum of the probabilities
+
+Input: a graph, and its loop that only adds. Output: the graph as the walk has it. There a value is loaded, and a
+sum whose cotangent is kept is an output: its gradient is that scratch. Nothing else may need the loop; assemble.py
+refuses a walk in which something does, and a first pass that leaves less than the walk reads.
+
+Both passes number a row by the program and by the lane in its block, so they need the same defines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from pytriton.frozen import record, replace
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.active import every, expressions_of, is_floating
+from pytriton.gradient.derive.graph import Define, Item, Loop, Write, defined_in, rewritten
+from pytriton.lang.tree.typed import Call, Expr, Literal, Symbol
+from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.unparse import ADDED
+from pytriton.lang.tree.walk import names, rebuild, same
+
+
+@record
+class Rows:
+    """The graph of a walk, and what it needs of the pass before: for each variable the parameter, a pointer. That
+    of a cotangent is an output; its gradient is the scratch. ``ones``: variables that are 1; ``programs``: the
+    number of a program along each axis, and how many there are.
+    """
+
+    items: list[Item]
+    loop: Loop
+    values: Mapping[Symbol, Symbol]
+    cotangents: Mapping[Symbol, Symbol]
+    ones: Collection[Symbol]
+    programs: Sequence[tuple[Expr, Expr]]
+
+    @property
+    def parameters(self) -> tuple[Symbol, ...]:
+        """All of them."""
+        return *self.values.values(), *self.cotangents.values()
+
+    def place(self, symbol: Symbol, parameter: Symbol) -> Expr:
+        """Where the rows of a variable are: lanes side by side, the programs one after another."""
+        shape = shape_of(symbol.type)
+        many = f.size(shape[0]) if shape else f.number(1)
+        place = f.named(parameter)
+        lanes = [f.lanes(shape[0])] if shape else []
+        offsets: list[Expr] = []
+        for number, count in self.programs:
+            offsets.append(f.multiply(number, many))
+            many = f.multiply(f.cast(count, LONG), many)
+        for offset in [*offsets[::-1], *lanes]:
+            place = f.binary("+", place, offset)
+        return place
+
+
+def rows_of(items: Sequence[Item], loop: Loop, axes: Iterable[int]) -> Rows | None:
+    """The rows for a loop; None where nothing computed its values. ``axes``: those of the grid."""
+    if not loop.computed:
+        return None
+    at = items.index(loop)
+    before, computed = _without_constant_loops(items[:at])
+    sums = [carry.after for carry in loop.carried if is_floating(carry.after.type) and _is_row(carry.after)]
+    known = {symbol: f.named(loop.computed[symbol]) for symbol in sums}
+    after = [rewritten(item, lambda expr: rebuild(expr, known)) for item in items[at + 1 :]]
+    adding = replace(loop, computed={}, ones=())
+    read = _read([adding, *after])
+    values = {symbol: _parameter(symbol) for symbol in computed if symbol in read and _is_row(symbol)}
+    cotangents = {symbol: _parameter(symbol) for symbol in sums}
+    ones = {loop.computed[symbol] for symbol in loop.ones}
+    rows = Rows([], adding, values, cotangents, ones, [_program(items, axis) for axis in sorted(axes)])
+    loads = [Define(s, f.load(rows.place(s, p)), f.declare(s, None)) for s, p in values.items()]
+    writes: list[Item] = []
+    for symbol, parameter in cotangents.items():
+        pointer, value = rows.place(symbol, parameter), f.named(symbol)
+        writes.append(Write(pointer, value, None, f.store(pointer, value, None), False))
+    return replace(rows, items=[*before, *loads, adding, *after, *writes])
+
+
+def _program(items: Iterable[Item], axis: int) -> tuple[Expr, Expr]:
+    """The number of a program along an axis, as the kernel names it; and how many there are."""
+    which = (Literal(ADDED, INT, axis),)
+    number = Call(ADDED, INT, "program_id", which)
+    named = (
+        item.symbol for item in items if isinstance(item, Define) and item.value and same(item.value, number)
+    )
+    symbol = next(named, None)
+    return f.named(symbol) if symbol else number, Call(ADDED, INT, "num_programs", which)
+
+
+def _without_constant_loops(items: Iterable[Item]) -> tuple[list[Item], list[Symbol]]:
+    """The statements without the loops through which no derivative flows, and what depends on them; the variables
+    that these defined.
+    """
+    kept: list[Item] = []
+    gone: list[Symbol] = []
+    for item in items:
+        if (isinstance(item, Loop) and item.constant) or not _read([item]).isdisjoint(gone):
+            gone += defined_in([item])
+        else:
+            kept.append(item)
+    return kept, gone
+
+
+def _read(items: Iterable[Item]) -> set[Symbol]:
+    """The variables that statements read, inside their blocks too."""
+    return {symbol for item in every(items) for expr in expressions_of(item) for symbol in names(expr)}
+
+
+def _is_row(symbol: Symbol) -> bool:
+    return len(shape_of(symbol.type)) <= 1
+
+
+def _parameter(symbol: Symbol) -> Symbol:
+    element = element_of(symbol.type)
+    assert isinstance(element, ScalarType)
+    return Symbol(
+        f"{symbol.name}_rows", PointerType(element), symbol.span, True, word=symbol.word, noalias=True
+    )
