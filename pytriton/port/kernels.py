@@ -28,15 +28,15 @@ from pytriton.port.jobs.translations import Translations, key_of, normal, produc
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-Origin = Literal["read", "observed", "combined"]
-ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
+Origin = Literal["read", "observed", "explored"]
+ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "explored")
 
 
 @dataclass(frozen=True)
 class DefineSet:
     """Defines as a launch gives them (a list is a sweep), and how they were found.
 
-    ``combined`` are flags that are known each by itself. ``swept``: it is one point of a sweep.
+    ``explored`` ones are near those: see jobs/explore.py. ``swept``: it is one point of a sweep.
     """
 
     defines: Mapping[str, Any]
@@ -172,7 +172,7 @@ class PortedKernel:
         return replace(self, sets=tuple(member for member in sets if self.refusal(member.defines) is None))
 
     def summary(self) -> str:
-        """``84 define sets (80 observed, 4 combined), 84 proved by TTIR; 17 of 17 in groups``."""
+        """``84 define sets (80 observed, 4 explored), 84 proved by TTIR; 17 of 17 in groups``."""
         if self.proof is None:
             return "not proved"
         single, grouped = self.proof
@@ -216,9 +216,9 @@ def port_kernel(
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
     ``function`` is its name where the names in the define sets share nothing. ``translations``: earlier ones.
-    Beyond the define sets it accepts combinations of their flags, and other element types wherever it is the
-    same kernel for them. ``rules``: what Triton is trusted to drop (fold/join.py). ``arguments``: the defines that
-    become parameters; that needs a proof (prove.py). Raises Unportable.
+    Beyond the define sets it accepts those near them that jobs/explore.py finds. ``rules``: what Triton is trusted
+    to drop (fold/join.py). ``arguments``: the defines that become parameters; that needs a proof (prove.py). Raises
+    Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel))
@@ -230,8 +230,8 @@ def port_kernel(
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     integers = arguments.defines(singles[0].defines) if arguments else {}
-    combined = frozenset[Origin](["combined"])
-    widened = [KnownDefines({**defines, **integers}, combined) for defines in folds.widen()]
+    origin = frozenset[Origin](["explored"])
+    explored = [KnownDefines({**defines, **integers}, origin) for defines in folds.explore()]
     kernels = (
         PortedKernel(
             _name(variants),
@@ -248,7 +248,7 @@ def port_kernel(
         )
         for folded, variants in folds.members
     )
-    return tuple(kernel.of_sets((*singles, *widened)) for kernel in kernels)
+    return tuple(kernel.of_sets((*singles, *explored)) for kernel in kernels)
 
 
 def _name(variants: Sequence[Variant]) -> str | None:

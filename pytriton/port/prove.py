@@ -97,7 +97,7 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     # with parameters for defines: as the source with them, whatever they are; below, as the source without
     differing = list(differences(kernel.folded, kernel.variants)) if kernel.arguments else []
     refused: list[Mapping[str, Any]] = []
-    for member in sorted(kernel.sets, key=lambda row: row.origins == {"combined"}):
+    for member in sorted(kernel.sets, key=lambda row: row.origins == {"explored"}):
         translated = _translated([member.defines], translations)
         key = _key(kernel, translated[0]) if translated else None
         if key is None or (key not in seen and len(seen) >= MAX_PROVED):

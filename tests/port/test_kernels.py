@@ -65,7 +65,7 @@ def test_sets_are_known_once_and_without_what_the_text_lacks(scale: PortedKernel
 
 
 def test_more_is_served_where_the_kernel_is_the_same(scale: PortedKernel) -> None:
-    more = [known for known in scale.sets if known.origins == {"combined"}]
+    more = [known for known in scale.sets if known.origins == {"explored"}]
     assert {known.defines["TYPE"] for known in more} >= {"bfloat16", "double"}
     assert scale.text.count("bfloat16") == 1  # in the comment of its pointer
     assert scale.sweeps["TN"] == (64, 128)
@@ -75,7 +75,7 @@ def test_origins() -> None:
     first = {"TYPE": "half", "TN": 64, "ROUNDS": 1}
     sets = [DefineSet(first), DefineSet(first, "observed"), DefineSet({**first, "TN": 32}, "observed")]
     (kernel,) = port_kernel(Source(FLAGS), None, sets)
-    origins = [known.origins for known in kernel.sets if "combined" not in known.origins]
+    origins = [known.origins for known in kernel.sets if "explored" not in known.origins]
     assert origins == [{"read", "observed"}, {"observed"}]
 
 

@@ -1,8 +1,8 @@
 """The folded kernels of one text, for more and more define sets.
 
 Input: a text and its known define sets. Output: one function with its variants, or several and why. It is folded
-until each known set that can be translated is accepted, then with what no run has shown (wider.py), as long as the
-result stays one function.
+until each known set that can be translated is accepted, then with what no run has shown (explore.py), as long as
+the result stays one function.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pytriton.fold.leaves import Leaves
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
+from pytriton.port.jobs.explore import axes
 from pytriton.port.jobs.translations import Defines, Translations
-from pytriton.port.jobs.wider import TYPES, combined, retyped
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
-MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
+MAX_EXPLORED: Final = 64  # of a kernel, beyond the known ones
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
 _OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 
@@ -146,35 +146,21 @@ class Folds:
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
 
-    def widen(self) -> list[Defines]:
-        """Add define sets that no run has used; returns them."""
-        added: list[Defines] = []
-        if len(self.members) > 1:
-            return added
-        added += self._combine([])
-        for word in TYPES:
-            added += self._try(retyped(self._leaves, self._defines(), word), _is_same)
-        added += self._combine(self._fresh())
-        return added
+    def explore(self) -> list[Defines]:
+        """Add define sets that no run has used (explore.py), axis by axis; returns them.
 
-    def _fresh(self) -> list[str]:
-        """The flags that the text asks for by #ifdef, and that no set gives."""
-        return sorted(self.translations.switches.intersection(self._leaves.closed))
-
-    def _combine(self, fresh: Sequence[str]) -> list[Defines]:
-        """Add the combinations of the variants' defines; with fewer fresh flags where that fails."""
-        if len(self.members) > 1:
-            return []
-        limit = MAX_WIDENED - len(self.variants)
-        for count in range(len(fresh), -1, -1):
-            some = fresh[:count]
-            proposed = combined(self._leaves, self._defines(), some, self._can_translate, limit)
-            if added := self._try(proposed):
-                return added
-        return []
-
-    def _can_translate(self, defines: Defines) -> bool:
-        return isinstance(self.translations(defines), Translation)
+        First the known sets are varied along each axis, then all of them. An axis is left out where that would be
+        too many, and where the result would not be one function.
+        """
+        known = len(self.variants)
+        if len(self.members) == 1:
+            switches = sorted(self.translations.switches.intersection(self._leaves.closed))
+            tried = [*axes(self._leaves, self._defines(), switches)]
+            for axis, varied in [*((axis, known) for axis in tried), *((axis, None) for axis in tried)]:
+                proposed = axis.varied(self._leaves, self._defines(), varied)
+                if len(self.variants) + len(proposed) <= known + MAX_EXPLORED:
+                    self._try(proposed, _is_same if axis.alike else None)
+        return self._defines()[known:]
 
     @property
     def _leaves(self) -> Leaves:
@@ -183,28 +169,17 @@ class Folds:
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
 
-    def _try(
-        self, proposed: Sequence[Defines], like: Callable[[Folded, Folded], bool] | None = None
-    ) -> list[Defines]:
-        """Fold with more define sets, if the result is one function; returns those added.
-
-        ``like``: the relation that the old and new function must have.
-        """
-        if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
-            return []
+    def _try(self, proposed: Sequence[Defines], like: Like | None) -> None:
+        """Fold with more define sets, if the result is one function, and ``like`` the one before."""
         before = self.variants, self.members, self.apart
         self.variants = [*self.variants]
         list(self._translate(proposed))
-        count = len(before[0])
-        if len(self.variants) > count:
+        if len(self.variants) > len(before[0]):
             previous = self.members[0][0]
             self._fold()
-            other = self.members[0][0]
-            fits = len(self.members) == 1 and (like is None or like(previous, other))
-            if fits:
-                return [variant.defines for variant in self.variants[count:]]
+            if len(self.members) == 1 and (like is None or like(previous, self.members[0][0])):
+                return
         self.variants, self.members, self.apart = before
-        return []
 
 
 def _is_same(folded: Folded, other: Folded) -> bool:

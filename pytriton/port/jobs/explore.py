@@ -1,0 +1,84 @@
+"""Define sets that no run has shown, to be translated, folded and proved as those that one has shown.
+
+A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each known set is
+varied along one *axis* after the other: a flag is given or not, texts that go together are those of another set,
+the numbers are those of another set, element types are others, and an ``#ifdef`` that no set gives is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from pytriton.fold.leaves import Leaves
+from pytriton.port.jobs.translations import Defines, key_of
+
+TYPES: Final = ("half", "float", "bfloat16", "double")
+
+
+class Axis(NamedTuple):
+    """Defines that vary together, and what they may be: each row has those of them that are given.
+
+    ``alike``: only where the kernel stays the same but for its element types.
+    """
+
+    names: Sequence[str]
+    rows: Sequence[Defines]
+    alike: bool = False
+
+    def varied(self, leaves: Leaves, sets: Sequence[Defines], count: int | None) -> list[dict[str, Any]]:
+        """The first ``count`` of the sets with each row in turn, where that is a new leaf; each leaf once."""
+
+        def place(defines: Defines) -> object:
+            fresh = ((name, repr(defines.get(name))) for name in self.names if name in leaves.closed)
+            return leaves.place(defines), *fresh
+
+        reached = set(map(place, sets))
+        varied: dict[object, dict[str, Any]] = {}
+        for defines in sets[:count]:
+            others = {name: value for name, value in defines.items() if name not in self.names}
+            for row in self.rows:
+                other = {**others, **row}
+                varied.setdefault(place(other), other)
+        return [defines for where, defines in varied.items() if where not in reached]
+
+
+def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Axis]:
+    """The axes of these sets, and of the ``switches`` that none of them gives."""
+    yield from (_of_flag(flag, sets) for flag in leaves.flags)
+    groups: list[list[str]] = []
+    for text in leaves.texts:
+        together = (group for group in groups if _together(sets, group[0], text))
+        if (group := next(together, None)) is not None:
+            group.append(text)
+        else:
+            groups.append([text])
+    yield from (Axis(group, _rows(sets, group)) for group in groups)
+    outcomes = {tuple(leaves.outcomes(defines).values()): defines for defines in reversed(sets)}
+    yield Axis(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
+    typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
+    if typed and not any(_together(sets, typed[0], text) for text in leaves.texts if text not in typed):
+        for word in TYPES:
+            rows = [dict.fromkeys(row, word) for row in _rows(sets, typed)]
+            yield Axis(typed, rows, alike=True)
+    yield from (Axis([switch], [{switch: True}]) for switch in switches)
+
+
+def _of_flag(flag: str, sets: Sequence[Defines]) -> Axis:
+    """A flag, given as in the sets; not given, it is False or absent as there."""
+    values = [defines[flag] for defines in sets if flag in defines]
+    given = next((value for value in values if value is not None and value is not False), True)
+    without = {flag: False} if False in values and len(values) == len(sets) else {}
+    return Axis([flag], [{flag: given}, without])
+
+
+def _rows(sets: Sequence[Defines], names: Sequence[str]) -> list[Defines]:
+    """What the sets have of some defines, each once."""
+    rows = ({name: defines[name] for name in names if name in defines} for defines in sets)
+    return [*{key_of(row): row for row in rows}.values()]
+
+
+def _together(sets: Sequence[Defines], text: str, other: str) -> bool:
+    """Whether the values of two defines determine each other: a type and its infinity."""
+    pairs = {(repr(defines.get(text)), repr(defines.get(other))) for defines in sets}
+    return 1 < len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
