@@ -537,13 +537,11 @@ def test_questions_and_glossary() -> None:
 def _listed(text: str) -> list[str]:
     """The paths in the list of folders: what stands two columns deeper is inside."""
     found: list[str] = []
-    folder: str = ""
+    folders: list[str] = []  # those that a line is inside of
     for line in text.split("```")[1].splitlines()[2:]:
-        names = re.match(r" +(\S+(?:, \S+)*)  ", line)
+        names = re.match(r"( +)(\S+(?:, \S+)*)  ", line)
         assert names, line
-        inside = line.startswith("    ")
-        for name in names[1].split(", "):
-            found.append(f"{folder if inside else ''}{name}".rstrip("/"))
-        if not inside:
-            folder = names[1]
+        del folders[len(names[1]) // 2 - 1 :]
+        found += ["".join([*folders, name]).rstrip("/") for name in names[2].split(", ")]
+        folders.append(names[2])
     return found

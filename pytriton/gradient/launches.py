@@ -48,7 +48,7 @@ class Point:
         """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
         sizes = list(self.grid)
         if at.axis is not None and at.loop is not None:
-            sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
+            sizes[at.axis] = self.accesses.at_most(loops_of(self.forward.items)[at.loop]) or 0
         elif at.axis is not None:
             beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
             sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))

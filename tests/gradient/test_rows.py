@@ -1,4 +1,4 @@
-"""What one pass of a backward leaves for another one (gradient/derive/rows.py): the second kernel of attention."""
+"""The second kernel of attention's backward, and what the first one leaves for it (gradient/derive/walk)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def compared(
     inputs: str = "QKV",
     queries: int = 40,
     keys: int = 24,
+    causal: bool = False,
     derive: Callable[..., Any] = pytriton.gradient,
 ) -> Any:
     """The gradient of attention, in double against torch; returns what was derived."""
@@ -39,7 +40,10 @@ def compared(
         return pytriton.cdiv(queries, opt.TM), heads
 
     made = derived(*arguments, grid=grid, d_outputs={"O": flow})
-    (((q @ k.mT) * 0.25).softmax(-1) @ v).backward(flow)
+    scores = q @ k.mT * 0.25
+    if causal:
+        scores = scores.masked_fill(torch.ones(queries, keys).triu(1).bool(), -torch.inf)
+    (scores.softmax(-1) @ v).backward(flow)
     for name, tensor in zip("QKV", (q, k, v), strict=True):
         if name in inputs:
             torch.testing.assert_close(made[name], tensor.grad)
@@ -51,11 +55,26 @@ def atomics(derived: Any) -> frozenset[str]:
     return facts.backward.atomic
 
 
-@pytest.mark.parametrize(("queries", "keys"), [(16, 16), (40, 24), (24, 56), (1, 17), (130, 70)])
+SIZES = [(16, 16), (40, 24), (24, 56), (1, 17), (130, 70)]
+
+
+@pytest.mark.parametrize(("queries", "keys"), SIZES)
 def test_attention_is_two_kernels_without_atomics(queries: int, keys: int) -> None:
     derived = compared(pytriton.kernel(DOUBLE, defines=TILES), queries=queries, keys=keys)
     assert not atomics(derived)
     assert [step.kernel.name for step in derived.steps] == ["attention_backward_Q", "attention_backward_K_V"]
+
+
+@pytest.mark.parametrize("tiles", [(16, 16), (32, 16), (16, 32), (48, 16), (16, 64)])
+@pytest.mark.parametrize(("queries", "keys"), [(16, 16), (24, 56), (1, 17), (70, 70), (64, 64), (33, 100)])
+@pytest.mark.sampled(8)
+def test_causal_attention_begins_at_the_first_block_that_sees_the_keys(
+    queries: int, keys: int, tiles: tuple[int, int]
+) -> None:
+    defines = {**TILES, "TM": tiles[0], "TN": tiles[1], "CAUSAL": 1}
+    derived = compared(pytriton.kernel(DOUBLE, defines=defines), queries=queries, keys=keys, causal=True)
+    assert not atomics(derived)
+    assert "for (int pm = n / TM; pm < grid_0 && n < N; pm += 1)" in str(derived.source())
 
 
 def test_scratch_is_two_numbers_a_row() -> None:

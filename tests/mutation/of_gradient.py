@@ -335,7 +335,7 @@ WRONG = (
     ),
     (
         "each program walks all programs",
-        "gradient/derive/walk:_walk",
+        "gradient/derive/walk/turned:_walk",
         "many = Call(place, INT, 'num_programs', (Literal(place, INT, axis),))",
         "",
         ("channels", "scalars"),
@@ -540,7 +540,7 @@ PRECONDITIONS = (
     ),
     (
         "an iteration knows what a loop leaves",
-        "gradient/derive/walk:_without_loop",
+        "gradient/derive/walk/turned:_without_loop",
         "result.unknown.append(each.after)",
         "result.unknown",
         "the last factor",
@@ -601,19 +601,19 @@ RESCALED = (
 ROWS = (
     (
         "heads share their rows",
-        "gradient/derive/rows:Rows.place",
+        "gradient/derive/walk/rows:Rows.place",
         "f.cast(count, LONG)",
         "f.number(1)",
     ),
     (
         "the cotangent of a kept sum is computed as well",
-        "gradient/derive/rows:rows_of",
+        "gradient/derive/walk/rows:rows_of",
         "rewritten(item, lambda expr: rebuild(expr, known))",
         "item",
     ),
     (
         "a sum is not an output",
-        "gradient/derive/rows:rows_of",
+        "gradient/derive/walk/rows:rows_of",
         "[*before, *loads, adding, *after, *writes]",
         "[*before, *loads, adding, *after]",
     ),

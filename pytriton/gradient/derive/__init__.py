@@ -12,11 +12,10 @@ again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
 rescaled.py         sums that a loop rescales (a running softmax) -> sums that it only adds to
-rows.py             numbers of each row that one pass leaves for a walk over the programs
 forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; carried values of an iteration
-walk.py             a graph in which a loop runs over the programs of the forward
+walk/               a graph in which a loop runs over the programs of the forward, and what that needs
 assemble.py         a pass -> its kernel
 derive.py           passes -> the source of a backward, with the ``#if`` of the forward
 
@@ -25,6 +24,7 @@ Each rewrite that is right only under a precondition takes a proof of it, which 
 rewrite                                proof      made by                     precondition
 loop reversed as it ran (reverse)      OnlyAdds   loops.only_adds             iterations only add to what they carry
 iterations become programs (walk)      OnlyAdds   loops.only_adds             the same
+of a loop that runs longer in some     Growing    growing.growing             the bound grows with the program
 extremes without derivative (active)   Cancelled  cancelled.cancels           no output changes if an element moves
 rescaled sums are only added to        Rescaled   rescaled.rescaled           those in the head of rescaled.py
 values read from outputs (again)       SavedValue forward.saved_by            stored as they are, at a known place

@@ -92,7 +92,7 @@ class Recomputed:
         self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
         self._words: dict[Symbol, str] = {}
         self.ones: set[Symbol] = set()  # variables that are 1
-        self.left: dict[Symbol, Expr] = {}  # where variables are kept for a later pass (rows.py)
+        self.left: dict[Symbol, Expr] = {}  # where variables are kept for a later pass (walk/rows.py)
         self._program: Symbol | None = None
         self.heads = 0  # lines before all else
         self.saved: Mapping[Symbol, SavedValue] = {}  # variables that are read from outputs

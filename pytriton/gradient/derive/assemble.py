@@ -21,9 +21,9 @@ from pytriton.gradient.derive.graph import Item, Loop
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
-from pytriton.gradient.derive.rows import Rows, rows_of
 from pytriton.gradient.derive.states import Kept
-from pytriton.gradient.derive.walk import Turned, turned
+from pytriton.gradient.derive.walk.rows import Rows, rows_of
+from pytriton.gradient.derive.walk.turned import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType, shape_of
 from pytriton.lang.tree.unparse import kernel_text, sizes
@@ -34,7 +34,7 @@ from pytriton.lang.tree.walk import reads
 class State:
     """Scratch for what the iterations of the forward's loop number ``loop`` begin with. ``parameter``: the
     pointer; ``capacity``: the parameter with the number of them, or with that of a segment, where two ``segments``
-    are kept; ``count``: elements for each. No capacity: for what one pass leaves for another one (rows.py).
+    are kept; ``count``: elements for each. No capacity: for what one pass leaves for another one (walk/rows.py).
     """
 
     parameter: str
@@ -141,7 +141,9 @@ class _Kernel:
                 sums = only_adds(loop, (carry for carry in loop.carried if flow.active(carry.name)))
                 if sums is None:
                     raise self._unwalkable()
-            self.turn = turned(items, at.axis, sums, shared, kernel.span)
+            self.turn = turned(items, at.axis, sums, shared, kernel.span, at.grows)
+            if self.turn is None:
+                raise self._unwalkable()
             items = self.turn.items
             ways = {new: ways[old] for new, old in self.turn.loads.items() if old in ways}
             parameters.append(self.turn.count)

@@ -34,13 +34,15 @@ class BackwardPass:
 
     ``axis``: a loop runs over the forward's programs along it. Then ``loop`` is the number of the forward's
     loop whose iterations are programs along this axis; or, if there is none, fewer programs share the walk, and
-    each program along the axis and along ``others`` leaves its own part of the sums.
+    each program along the axis and along ``others`` leaves its own part of the sums. ``grows``: not all programs
+    run all iterations of the loop.
     """
 
     ways: tuple[tuple[int, Way], ...]
     axis: int | None = None
     others: tuple[int, ...] = ()
     loop: int | None = None
+    grows: bool = False
 
     @property
     def has_parts(self) -> bool:
@@ -70,11 +72,16 @@ class _Launch:
         """The number of the only loop that a load is in, if its iterations may be programs."""
         touched = self.touched(number)
         assert touched is not None
-        if len(touched.loops) != 1 or self.accesses.count(touched.loops[0]) is None:
+        if len(touched.loops) != 1 or self.accesses.at_most(touched.loops[0]) is None:
             return None
         (loop,) = touched.loops
         outer = loops_of(self.forward.items)
         return outer.index(loop) if loop in outer else None
+
+    def grows(self, number: int) -> bool:
+        """Whether not all programs run the loop that a load is in as often."""
+        touched = self.touched(number)
+        return touched is not None and any(self.accesses.count(loop) is None for loop in touched.loops)
 
 
 @record
@@ -84,7 +91,7 @@ class ReadOnce:
     numbers: tuple[int, ...]
 
 
-Walk = tuple[int, tuple[int, ...], int | None]  # axis, others, loop of a pass
+Walk = tuple[int, tuple[int, ...], int | None, bool]  # axis, others, loop, grows of a pass
 
 
 def planned(
@@ -115,14 +122,12 @@ def planned(
             plain += [{}] * (at + 1 - len(plain))
             plain[at] = {**plain[at], **way}
     shared = [walk for walk in walks if walk[2] is None]
-    first: Walk | tuple[None, tuple[()], None] = (None, (), None)
+    plainly = None, (), None, False
+    first: Walk | tuple[None, tuple[()], None, bool] = plainly
     if shared and plain:  # computed in the first pass
         first = max(shared, key=lambda walk: len(walks[walk]))
         plain[0] = plain[0] | walks.pop(first)
-    passes = [
-        BackwardPass(_sorted(ways), *(first if at == 0 else (None, (), None)))
-        for at, ways in enumerate(plain)
-    ]
+    passes = [BackwardPass(_sorted(ways), *(first if at == 0 else plainly)) for at, ways in enumerate(plain)]
     return (*passes, *(BackwardPass(_sorted(ways), *walk) for walk, ways in walks.items()))
 
 
@@ -184,10 +189,10 @@ def _walk(launches: Sequence[_Launch], grids: Sequence[Sequence[int]], number: i
     loops = {launch.loop(number) for launch in launches}
     touched = launches[0].touched(number)
     if touched is not None and not touched.loops:
-        return axis, others, None
+        return axis, others, None, False
     if others or len(loops) != 1 or None in loops:
         return None
-    return axis, (), loops.pop()
+    return axis, (), loops.pop(), any(launch.grows(number) for launch in launches)
 
 
 def added(forward: Forward, passes: Iterable[BackwardPass]) -> frozenset[Symbol]:

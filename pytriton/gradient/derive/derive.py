@@ -129,7 +129,7 @@ def derivable(
     """A kernel with a backward. Inputs that were not named and have no gradient, are in ``refused``;
     raises a CompileError if none is left. ``reads_outputs``: the backward may read the outputs of the forward;
     ``checkpoints``: it saves carried values for segments of iterations, not for each; ``leaves_rows``: all its
-    kernels are launched with the same defines (rows.py).
+    kernels are launched with the same defines (walk/rows.py).
     """
 
     def read(inputs: Collection[str] | None) -> Forward:

@@ -122,7 +122,7 @@ def in_iteration(
     if carry.last is carry.inside:
         return carry.before
     element = element_of(carry.inside.type)
-    increments = _increments(carry, inner, changing)
+    increments = increments_of(carry, inner, changing)
     if not increments or not isinstance(element, PointerType | ScalarType):
         return None
     if isinstance(element, PointerType) and isinstance(carry.before, Name) and len(increments) == 1:
@@ -140,7 +140,7 @@ def in_iteration(
     return result
 
 
-def _increments(
+def increments_of(
     carry: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
 ) -> list[tuple[str, Expr]]:
     """The increments of a carried value in one iteration, the last first; none where they are unknown."""

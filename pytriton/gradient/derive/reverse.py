@@ -127,7 +127,15 @@ class Reversed(Recomputed):
     def _reverse_define(self, symbol: Symbol, value: Expr | None) -> None:
         adjoint = self._adjoints.pop(symbol, None)
         if adjoint is not None and value is not None and self.flow.active(value):
-            back(value, self._collected(symbol, adjoint), self)
+            back(value, self._only(symbol, adjoint) or self._collected(symbol, adjoint), self)
+
+    def _only(self, symbol: Symbol, adjoint: _Adjoint) -> Cotangent | None:
+        """The only cotangent of a variable, with its mask, if it has a name: one select for all that follows."""
+        if adjoint.variable is not None or len(adjoint.pending) != 1:
+            return None
+        (only,) = adjoint.pending
+        alike = f.variable(only.value) is not None and f.scalar(only.value) == adjoint_type(symbol.type)
+        return only if alike and only.mask is not None else None
 
     def _reverse_write(self, write: Write) -> None:
         root = self._root(write.pointer)

@@ -16,7 +16,7 @@ from pytriton.port.jobs.translations import Defines, key_of
 TYPES: Final = ("half", "float", "bfloat16", "double")
 
 
-class Axis(NamedTuple):
+class Alternatives(NamedTuple):
     """Defines that vary together, and what they may be: each row has those of them that are given.
 
     ``alike``: only where the kernel stays the same but for its element types.
@@ -43,7 +43,7 @@ class Axis(NamedTuple):
         return [defines for where, defines in varied.items() if where not in reached]
 
 
-def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Axis]:
+def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Alternatives]:
     """The axes of these sets, and of the ``switches`` that none of them gives."""
     yield from (_of_flag(flag, sets) for flag in leaves.flags)
     groups: list[list[str]] = []
@@ -53,23 +53,23 @@ def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> It
             group.append(text)
         else:
             groups.append([text])
-    yield from (Axis(group, _rows(sets, group)) for group in groups)
+    yield from (Alternatives(group, _rows(sets, group)) for group in groups)
     outcomes = {tuple(leaves.outcomes(defines).values()): defines for defines in reversed(sets)}
-    yield Axis(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
+    yield Alternatives(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
     typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
     if typed and not any(_together(sets, typed[0], text) for text in leaves.texts if text not in typed):
         for word in TYPES:
             rows = [dict.fromkeys(row, word) for row in _rows(sets, typed)]
-            yield Axis(typed, rows, alike=True)
-    yield from (Axis([switch], [{switch: True}]) for switch in switches)
+            yield Alternatives(typed, rows, alike=True)
+    yield from (Alternatives([switch], [{switch: True}]) for switch in switches)
 
 
-def _of_flag(flag: str, sets: Sequence[Defines]) -> Axis:
+def _of_flag(flag: str, sets: Sequence[Defines]) -> Alternatives:
     """A flag, given as in the sets; not given, it is False or absent as there."""
     values = [defines[flag] for defines in sets if flag in defines]
     given = next((value for value in values if value is not None and value is not False), True)
     without = {flag: False} if False in values and len(values) == len(sets) else {}
-    return Axis([flag], [{flag: given}, without])
+    return Alternatives([flag], [{flag: given}, without])
 
 
 def _rows(sets: Sequence[Defines], names: Sequence[str]) -> list[Defines]:

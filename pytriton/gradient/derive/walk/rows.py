@@ -1,6 +1,6 @@
 """Numbers of each row that one pass of a backward leaves for another one.
 
-A pass that walks over the forward's programs (walk.py) has the iterations of the forward's loop for its programs,
+A pass that walks over the forward's programs (turned.py) has the iterations of the forward's loop for its programs,
 and cannot run the loop itself. Where the loop was made to only add (rescaled.py), its body reads what another loop
 computed first, and the derivatives of what comes after read its sums. Both are the same in all iterations. Where
 they are a number a row, the pass that runs the loop keeps them in scratch:

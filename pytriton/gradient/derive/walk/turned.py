@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pytriton.frozen import replace
 from pytriton.gradient.derive.active import every, expressions_of
 from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, defined_in, rewritten
-from pytriton.gradient.derive.loops import Growth, OnlyAdds, in_iteration
+from pytriton.gradient.derive.loops import Growth, OnlyAdds, in_iteration, increments_of
+from pytriton.gradient.derive.walk.growing import Growing, growing, is_counting_up, shared_mask
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -30,6 +31,7 @@ from pytriton.lang.tree.typed import (
     Load,
     Name,
     Remark,
+    Select,
     Symbol,
 )
 from pytriton.lang.tree.types import (
@@ -48,7 +50,8 @@ from pytriton.source import Span
 class Turned:
     """A graph in which a loop runs over the forward's programs. ``program``: the current one; ``part``: the first
     one, where several programs share the loop; ``count``: how many the forward has; ``unknown``:
-    variables without a value; ``loads``: each load by what it was before.
+    variables without a value; ``loads``: each load by what it was before; ``growing``: of a loop that runs longer
+    in later programs.
     """
 
     items: list[Item]
@@ -57,13 +60,15 @@ class Turned:
     count: Symbol
     unknown: list[Symbol] = field(default_factory=list)
     loads: dict[Load, Load] = field(default_factory=dict)
+    growing: Growing | None = None
 
 
 def turned(
-    items: list[Item], axis: int, sums: OnlyAdds | None, summed: Collection[Load], where: Span
-) -> Turned:
+    items: list[Item], axis: int, sums: OnlyAdds | None, summed: Collection[Load], where: Span, grows: bool
+) -> Turned | None:
     """The graph with a loop over the programs along an axis; ``sums``: the loop whose iterations become programs;
-    ``summed``: loads that all these programs share.
+    ``summed``: loads that all these programs share. ``grows``: not all programs run all iterations; None where it
+    is not proven which do (walk/growing.py).
     """
     place = replace(where, end=where.start)
     named = next((item for item in items if isinstance(item, Define) and _asks(item.value, axis)), None)
@@ -83,7 +88,10 @@ def turned(
     straight: list[Item] = []
     for item in items:
         if sums is not None and item is sums.loop:
-            straight += _without_loop(sums, axis, straight, result, once)
+            body = _without_loop(sums, axis, straight, result, once, summed if grows else None)
+            if body is None:
+                return None
+            straight += body
         elif item is not named:
             straight.append(rewritten(item, once))
     shared = [new for new, old in result.loads.items() if old in summed]
@@ -99,13 +107,17 @@ def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span
     """The loop over the programs: all of them, or every n-th."""
     program, after = result.program, replace(result.program)
     many: Expr = Literal(place, INT, 1)
-    start: Expr = Literal(place, INT, 0)
+    start: Expr = Literal(place, INT, 0) if result.growing is None else result.growing.first
     if shared:
         start = Name(place, INT, result.part)
         many = Call(place, INT, "num_programs", (Literal(place, INT, axis),))
     step = Define(after, Binary(place, INT, "+", Name(place, INT, program), many), Remark(place))
     carried = Carried(start, program, after, replace(program), True)
-    return _loop([carried], Name(place, INT, result.count), [*body, step], axis, place)
+    loop = _loop([carried], Name(place, INT, result.count), [*body, step], axis, place)
+    for condition in result.growing.conditions if result.growing else ():
+        assert loop.condition is not None
+        loop.condition = Binary(place, BOOL, "&&", loop.condition, condition)
+    return loop
 
 
 def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place: Span) -> Loop:
@@ -167,9 +179,18 @@ def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
 
 
 def _without_loop(
-    sums: OnlyAdds, axis: int, before: Sequence[Item], result: Turned, change: Callable[[Expr], Expr]
-) -> list[Item]:
-    """The body of a loop in iteration ``step``, which is the id of the backward's program along the axis."""
+    sums: OnlyAdds,
+    axis: int,
+    before: Sequence[Item],
+    result: Turned,
+    change: Callable[[Expr], Expr],
+    grown: Collection[Load] | None,
+) -> list[Item] | None:
+    """The body of a loop in iteration ``step``, which is the id of the backward's program along the axis.
+
+    ``grown``: the loads that are shared by all programs which run it, where that is not all of them; the result is
+    None where it is not proven which programs do.
+    """
     loop = sums.loop
     where = replace(loop.statement.span, end=loop.statement.span.start)
     step = Symbol("step", INT, where)
@@ -187,10 +208,51 @@ def _without_loop(
             result.unknown.append(carry.after)
         starts.append(rewritten(Define(carry.inside, value, Remark(where)), change))
     body = [rewritten(item, change) for item in loop.body]
+    if grown is not None:
+        known = {**values, **{item.symbol: item.value for item in body if isinstance(item, Define)}}
+        condition = None if loop.condition is None else change(loop.condition)
+        result.growing = proof = growing(condition, known, result.program, result.count)
+        counter = next((carry for carry in loop.carried if proof and carry.inside is proof.counter), None)
+        if counter is None or not is_counting_up(counter.before, increments_of(counter, inner, changing)):
+            return None
+        masked = _with_shared_masks(body, grown, known, result)
+        if masked is None:
+            return None
+        body = masked
     ends = [
         Define(carry.after, Name(where, carry.last.type, carry.last), Remark(where)) for carry in loop.carried
     ]
     return [Define(step, number, Remark(where)), *moved.values(), *starts, *body, *ends]
+
+
+def _with_shared_masks(
+    body: Sequence[Item], shared: Collection[Load], values: Mapping[Symbol, Expr | None], result: Turned
+) -> list[Item] | None:
+    """The statements with the mask of the last program for loads that all programs share, of which each takes what
+    its own mask has. None where that is not known.
+    """
+    proof, known = result.growing, True
+    assert proof is not None
+
+    def masked(expr: Expr) -> Expr:
+        nonlocal known
+        changed = with_children(expr, masked)
+        if not isinstance(changed, Load) or not isinstance(expr, Load):
+            return changed
+        of = result.loads[changed] = result.loads[expr]
+        if of not in shared:
+            return changed
+        mask = None if changed.mask is None else shared_mask(changed.mask, proof, values)
+        if mask is None or changed.mask is None:
+            known = False
+            return changed
+        whole = replace(changed, mask=mask, other=None)
+        result.loads[whole] = of
+        other = changed.other or Literal(expr.span, element_of(expr.type), 0)
+        return Select(expr.span, expr.type, changed.mask, whole, other)
+
+    masked_body = [rewritten(item, masked) for item in body]
+    return masked_body if known else None
 
 
 def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
