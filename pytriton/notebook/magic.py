@@ -1,4 +1,4 @@
-"""``%%tritonc add -D TILE=64``: a cell of Triton-C that makes the kernel ``add`` and shows it, old and new.
+"""``%%tritonc -D TILE=64``: a cell of Triton-C that makes its kernel and shows it, old and new.
 
 IPython is never imported: it hands its shell to ``load``, and calls the magic with the rest of the line and the
 cell.
@@ -10,11 +10,14 @@ import argparse
 import shlex
 import sys
 from functools import partial
+from itertools import pairwise
 from typing import Any, NoReturn
 
-from pytriton.errors import PytritonError
+from pytriton.errors import PytritonError, Report
 from pytriton.lang.preprocess.macros import given_options
+from pytriton.lang.tokens import scan
 from pytriton.runtime.kernel import Kernel, kernel
+from pytriton.source import Source
 
 
 class Usage(Exception):
@@ -40,9 +43,10 @@ def tritonc(names: dict[str, Any], line: str, cell: str) -> Kernel | None:
     """Make the kernel and put it among the notebook's names; None where the source has errors, which are shown."""
     try:
         options = _parser().parse_args(shlex.split(line))
+        name = options.name or options.kernel or _first(cell)
         compiled = kernel(
             cell,
-            name=options.name,
+            name=name,
             kernel=options.kernel,
             defines=given_options(options.defines),
             num_warps=options.num_warps,
@@ -51,8 +55,14 @@ def tritonc(names: dict[str, Any], line: str, cell: str) -> Kernel | None:
     except (Usage, PytritonError) as error:
         print(error, file=sys.stderr)
         return None
-    names[options.name] = compiled
+    names[name] = compiled
     return compiled
+
+
+def _first(cell: str) -> str:
+    """The name of the first kernel."""
+    tokens = scan(Source(cell), Report())[0]
+    return next((name.text for word, name in pairwise(tokens) if word.text == "void"), "kernel")
 
 
 def _numbers(text: str) -> list[int]:
@@ -61,7 +71,7 @@ def _numbers(text: str) -> list[int]:
 
 def _parser() -> CellParser:
     parser = CellParser(prog="%%tritonc", description="A cell of Triton-C that makes a kernel.")
-    parser.add_argument("name", help="the Python name of the kernel")
+    parser.add_argument("name", nargs="?", help="the Python name of the kernel (default: that in the source)")
     parser.add_argument(
         "-D",
         dest="defines",

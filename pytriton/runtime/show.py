@@ -44,8 +44,8 @@ def settings_of(point: Config) -> dict[str, object]:
 
 # What a notebook shows of a kernel: its text beside its translation, and the times of its last sweep as bars.
 #
-# In: texts and timings. Out: HTML without scripts; whatever came from a user or a compiler is escaped. Its two
-# colours are readable on light and dark.
+# In: texts and timings. Out: HTML without scripts or classes; whatever came from a user or a compiler is escaped.
+# Code has a light background of its own; the two other colours are readable on light and dark.
 
 
 MAX_BARS: Final = 16
@@ -61,20 +61,35 @@ def page(
     timings: Mapping[Config, float | str],
 ) -> str:
     """The HTML. ``translated`` is the Python, or why there is none (defines that come with a call)."""
-    title, new = ("becomes", translated) if isinstance(translated, str) else ("not yet", str(translated))
+    if isinstance(translated, str):
+        title, new = "becomes", _coloured(translated, "python")
+    else:
+        title, new = "not yet", escape(str(translated))
     old = "Triton-C" if name == UNNAMED else f"{name}, Triton-C"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:0 1em">'
-        f"{_source(old, source, _OLD)}{_source(title, new, _NEW)}</div>{_times(best, timings)}"
+        f"{_source(old, _coloured(source, 'triton-c'), _OLD)}{_source(title, new, _NEW)}</div>"
+        f"{_times(best, timings)}"
     )
 
 
-def _source(title: str, text: str, colour: str) -> str:
+def _coloured(text: str, language: str) -> str:
+    """HTML in the colours of Pygments, which comes with IPython; else without colours."""
+    try:
+        pygments = import_module("pygments")
+        lexer = import_module("pygments.lexers").get_lexer_by_name(language)
+        formatter = import_module("pygments.formatters").HtmlFormatter(nowrap=True, noclasses=True)
+        return str(pygments.highlight(text, lexer, formatter))
+    except (ImportError, ValueError):  # not installed; a checkout, whose lexer is unknown
+        return escape(text)
+
+
+def _source(title: str, code: str, colour: str) -> str:
     return (
         '<div style="flex:1 1 28em;min-width:0">'
         f'<div style="font-size:85%;color:{colour}">{escape(title)}</div>'
-        f'<pre style="border-left:3px solid {colour};padding:.5em .8em;margin:0;overflow-x:auto;font-size:85%;'
-        f'line-height:1.45;background:transparent">{escape(text.strip(chr(10)))}</pre></div>'
+        f'<pre style="border-left:3px solid {colour};padding:.5em .8em;margin:0;overflow-x:auto;'
+        f'font:85%/1.45 monospace;color:#222;background:#f8f8f8">{code.strip(chr(10))}</pre></div>'
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,39 @@ def test_magic_makes_a_kernel() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "name"), [("", "fill"), ("--kernel last", "last"), ("mine --kernel last", "mine")]
+)
+def test_magic_without_a_name_takes_that_of_the_kernel(line: str, name: str) -> None:
+    """The first one, or the one that is asked for; also where defines come with a call."""
+    names: dict[str, Any] = {}
+    cell = f"// void none();\n{FILL}{FILL.replace('fill', 'last')}"
+    made = tritonc(names, line, cell)
+    assert names == {name: made}
+    assert isinstance(made, pytriton.Kernel)
+
+
+def test_colours_without_pygments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygments", None)
+    shown = Tags(page("dot", "a < b", "c > d", None, {}))
+    assert "a < b" in shown.words
+    assert "c > d" in shown.words
+    assert "span" not in shown.tags
+
+
+def test_notebook_as_html() -> None:
+    """What nbconvert makes of a kernel is monospaced and coloured, without classes that it may not define."""
+    nbformat = pytest.importorskip("nbformat.v4")
+    nbconvert = pytest.importorskip("nbconvert")
+    shown = pytriton.kernel(FILL, defines={"TILE": 16, "VALUE": 7})._repr_html_()
+    output = nbformat.new_output("execute_result", {"text/html": shown}, execution_count=1)
+    notebook = nbformat.new_notebook(cells=[nbformat.new_code_cell("fill", outputs=[output])])
+    html, _ = nbconvert.HTMLExporter(embed_images=True).from_notebook_node(notebook)
+    assert shown in html
+    assert "monospace" in shown
+    assert re.search(r'<span style="color: #\w+[^"]*">void</span>', shown)
+
+
+@pytest.mark.parametrize(
     ("line", "cell", "shown"),
     [
         (
@@ -67,7 +101,6 @@ def test_magic_makes_a_kernel() -> None:
             "void f(int* x) { *x = x; }",
             "error: cannot store a value of type int* as int [TC302]",
         ),
-        ("", FILL, "the following arguments are required: name"),
         ("fill --warps 4", FILL, "unrecognized arguments"),
         ("fill --num-warps four", FILL, "--num-warps"),
     ],
@@ -90,7 +123,9 @@ def test_page_of_documentation() -> None:
             result = shell.run_cell(cell)
             assert result.success, cell
         assert isinstance(result.result, pytriton.Kernel)
-        assert "tl.arange" in shell.display_formatter.format(result.result)[0]["text/html"]
+        shown = Tags(shell.display_formatter.format(result.result)[0]["text/html"])
+        assert "tl.arange" in shown.words
+        assert "span" in shown.tags  # colours
     finally:
         type(shell).clear_instance()
 
@@ -128,7 +163,7 @@ def test_labels_tell_points_apart() -> None:
 def test_text_stays_text() -> None:
     evil = "<img src=x onerror=alert(1)>"
     shown = Tags(page(evil, evil, evil, BEST, {BEST: 1.0, Config({evil: evil}): 2.0}))
-    assert set(shown.tags) == {"div", "pre", "table", "tr", "td"}
+    assert set(shown.tags) == {"div", "pre", "span", "table", "tr", "td"}
     assert shown.words.count(evil) >= 4
     kernel = pytriton.kernel(f"void f(int* x) {{ *x = 1; }} // {evil}", name=evil)
     assert "img" not in Tags(kernel._repr_html_()).tags
@@ -145,6 +180,6 @@ def test_chart() -> None:
 
 
 def test_chart_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         pytriton.kernel(FILL).plot()

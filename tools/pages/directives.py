@@ -3,8 +3,9 @@
 ``{becomes} TM=64 TN=32``: its content is a Triton-C text; shown beside what it becomes. ``:show: module`` shows the
 whole module, else the body of the function. ``{output} pytriton ...``: what the command prints. ``{drawing} name``:
 a picture of drawings.py; its content is the caption. ``{measured} page``: what tools/measure_tutorial.py measured
-for a page of the tutorial, as bars; nothing where it did not run yet. ``{about}`` and ``{speed}`` are on the first
-page: logo, version and links; the speeds of benchmarks/results/programs.json.
+for a page of the tutorial, as bars; nothing where it did not run yet. ``{shown} TM=64``: what a notebook shows of a
+kernel. ``{about}`` and ``{speed}`` are on the first page: logo, version and links; the speeds of
+benchmarks/results/programs.json.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tools.pages import drawings
 from tools.pages.meta import urls
 from tools.picture import SPEEDS, speeds
 
-__all__ = ["About", "Becomes", "Cases", "Drawing", "Measured", "Output", "Speed"]
+__all__ = ["About", "Becomes", "Cases", "Drawing", "Measured", "Output", "Shown", "Speed"]
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = ROOT / "tests" / "translate"
@@ -86,6 +87,18 @@ def beside(parts: Iterable[tuple[str, str, str]]) -> list[nodes.Node]:
         half += [caption, nodes.literal_block(code, code, language=language)]
         found.append(half)
     return [*found, html("</div>")]
+
+
+class Shown(Directive):
+    """What a notebook shows of a kernel."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        kernel = pytriton.kernel("\n".join(self.content) + "\n", defines=given(" ".join(self.arguments)))
+        return [html(f'<div class="notebook">{kernel._repr_html_()}</div>')]
 
 
 class Cases(Directive):

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytriton.lsp.highlight import TritonCLexer
 from tools.pages import links, meta
-from tools.pages.directives import About, Becomes, Cases, Drawing, Measured, Output, Speed
+from tools.pages.directives import About, Becomes, Cases, Drawing, Measured, Output, Shown, Speed
 from tools.pages.parser import NotebookParser
 from tools.pages.theme import Python
 
@@ -27,6 +27,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("output", Output)
     app.add_directive("drawing", Drawing)
     app.add_directive("measured", Measured)
+    app.add_directive("shown", Shown)
     app.add_directive("speed", Speed)
     app.add_source_suffix(".py", "tutorial")
     app.add_source_parser(NotebookParser)
