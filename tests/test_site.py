@@ -14,9 +14,12 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import torch
 
 import pytriton
+from pytriton.lang.format import formatted
 from pytriton.runtime.kernel import OPTIONS
+from pytriton.source import Source
 from tools import site_test, social
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
@@ -85,6 +88,45 @@ def test_cells(tmp_path: Path) -> None:
     with pytest.raises(AttributeError) as raised:
         as_markdown(path)
     assert raised.traceback[-1].lineno == 3  # counted from 0: the place in the script
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/start.md", "docs/by-example.md"])
+def test_sources_are_written_as_format_prints_them(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = [found[1] for found in BECOMES.findall(text)] + re.findall(
+        r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+    )
+    assert blocks
+    for source in blocks:
+        assert formatted(Source(source)) == source
+
+
+def by_example(name: str) -> pytriton.Kernel:
+    """A kernel of docs/by-example.md, with the defines that the page gives it."""
+    page = (DOCS / "by-example.md").read_text(encoding="utf-8")
+    ((defines, source),) = (found for found in BECOMES.findall(page) if f" {name}(" in found[1])
+    return pytriton.kernel(source, defines=dict(pair.split("=") for pair in defines.split()))
+
+
+def test_by_example_stencil() -> None:
+    x, y = torch.rand(1000), torch.zeros(1000)
+    by_example("smooth")(y, x, 1000, grid=(8,))
+    torch.testing.assert_close(y[1:-1], (x[:-2] + 2 * x[1:-1] + x[2:]) / 4)
+    assert y[0] == y[-1] == 0
+
+
+@pytest.mark.parametrize(("M", "N", "K"), [(70, 90, 50), (64, 64, 64), (1, 130, 5)])
+def test_by_example_ragged_product(M: int, N: int, K: int) -> None:
+    a, b, c = torch.randn(M, K), torch.randn(K, N), torch.empty(M, N)
+    by_example("ragged")(c, a, b, M, N, K, grid=(pytriton.cdiv(M, 64), pytriton.cdiv(N, 64)))
+    torch.testing.assert_close(c, a @ b)
+
+
+def test_by_example_histogram() -> None:
+    x = torch.randint(-2, 12, (1000,), dtype=torch.int32)
+    count = torch.zeros(10, dtype=torch.int32)
+    by_example("histogram")(count, x, 1000, 10, grid=(8,))
+    assert torch.equal(count.long(), torch.bincount(x[(x >= 0) & (x < 10)], minlength=10))
 
 
 def test_there_are_examples() -> None:

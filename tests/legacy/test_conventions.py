@@ -1,4 +1,4 @@
-"""Call styles and argument conventions, named after the year that wrote them; ``docs/legacy.md`` lists them all."""
+"""Call styles and argument conventions, named after the year that wrote them, as listed in ``docs/promises.md``."""
 
 from __future__ import annotations
 
@@ -233,14 +233,14 @@ def test_2021_wrong_number_of_arguments_names_the_parameter() -> None:
         kernel(y, x, 1.0, grid=(1,))
 
 
-# The list in docs/legacy.md
+# The list in docs/promises.md
 
 ROW = re.compile(r"^\| .* \| ((?:`test_\w+::[\w:]+`(?:, )?)+) \|$", re.MULTILINE)
 
 
 def test_each_row_of_the_list_names_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "legacy.md").read_text(encoding="utf-8")
-    cells = ROW.findall(page[page.index("## What is promised") :])
+    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    cells = ROW.findall(page)
     names = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
     assert len(cells) > 40
     for name in names:
@@ -255,8 +255,7 @@ def test_each_row_of_the_list_names_tests_that_exist() -> None:
 
 
 def test_each_public_name_of_old_stands_in_the_list() -> None:
-    page = (ROOT / "docs" / "legacy.md").read_text(encoding="utf-8")
-    promised = page[page.index("## What is promised") :]
+    promised = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
     names = "kernel config cdiv cdiv_sum next_power_of_2 shape empty synchronize read __version__ function"
     more = "ctx_registry bench_registry id_dict do_bench allclose mask_tensor sparsify_tensor Benchmark perf_report"
     assert [name for name in f"{names} {more}".split() if f"`{name}" not in promised] == []

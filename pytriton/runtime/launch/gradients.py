@@ -7,7 +7,7 @@ passed, but no gradient comes back through the call, and a warning is given once
 
 None of this concerns a call whose gradients are handled around it: an operator, the ``forward``
 of an ``autograd.Function``, ``no_grad``. Legacy packages ran without these checks, so launches of their
-kernels count nothing, and a leaf that they write causes a warning.
+kernels do not update version counters, and a leaf that they write causes a warning.
 """
 
 from __future__ import annotations
