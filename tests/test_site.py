@@ -154,6 +154,18 @@ def test_pages_stand_in_the_contents() -> None:
     assert missing == set()
 
 
+def test_search_prefers_all_how_to_pages() -> None:
+    """The pages that docs/_static/scorer.js puts first are those below "How to"; walk.mjs searches."""
+    listed = (
+        (DOCS / "index.md").read_text(encoding="utf-8").partition(":caption: How to\n")[2].partition("```")[0]
+    )
+    preferred = re.search(
+        r"HOW_TO = /\^\((.*)\)\$/", (DOCS / "_static" / "scorer.js").read_text(encoding="utf-8")
+    )
+    assert preferred is not None
+    assert set(preferred[1].split("|")) == set(listed.split())
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_links_of_the_site(path: Path) -> None:
     """After rewriting each link leads to a file, none out of the repository."""

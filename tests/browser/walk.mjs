@@ -10,6 +10,18 @@ const { chromium } = createRequire(`${modules}/x.js`)("playwright-core");
 const WIDE = { width: 1400, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
+// What is searched for, and the page that is found first.
+const SEARCHES = {
+  tuning: "tuning.html",
+  debugging: "debugging.html",
+  gradient: "gradients.html",
+  threads: "threads.html",
+  notebook: "notebook.html",
+  "port package": "porting.html",
+  launch: "launching.html",
+  architecture: "inside/architecture.html",
+};
+
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const context = await browser.newContext({ viewport: WIDE });
 await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(url).origin });
@@ -249,6 +261,19 @@ await step("the report of a port", async () => {
     });
     if (viewport === NARROW) found.uneven = 0; // one column there
     assert.deepEqual(found, { kernels: 6, scripts: 0, dead: [], cut: 0, uneven: 0 });
+  }
+});
+
+await step("search: pages for users before those about the code", async () => {
+  for (const [words, first] of Object.entries(SEARCHES)) {
+    await page.goto(`${url}/search.html?q=${encodeURIComponent(words)}`);
+    await page.locator("#search-results > p", { hasText: "found" }).waitFor();
+    await page.locator("#search-results li").first().waitFor();
+    const links = await page.locator("#search-results li > a:first-of-type").evaluateAll((all) => all.map((link) => new URL(link.href).pathname.slice(1)));
+    const inside = links.findIndex((path) => path.startsWith("inside/"));
+    assert.equal(links[0], first, words);
+    if (first.startsWith("inside/")) continue;
+    assert.deepEqual(links.slice(inside).filter((path) => inside >= 0 && !path.startsWith("inside/")), [], words);
   }
 });
 
