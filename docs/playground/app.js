@@ -143,7 +143,13 @@ function answered(answer, took) {
   document.body.dataset.took = took ?? "";
 }
 
+// The same messages stay as they are: one of their buttons may have the focus.
+let told = "[]";
+
 function tell(found) {
+  const now = JSON.stringify(found);
+  if (now === told) return;
+  told = now;
   const shown = found.map(({ severity, rendered, code, missing, from }) => {
     const box = document.createElement("div");
     const text = document.createElement("pre");

@@ -89,7 +89,7 @@ def _source(title: str, code: str, colour: str) -> str:
         '<div style="flex:1 1 28em;min-width:0">'
         f'<div style="font-size:85%;color:{colour}">{escape(title)}</div>'
         f'<pre style="border-left:3px solid {colour};padding:.5em .8em;margin:0;overflow-x:auto;'
-        f'font:85%/1.45 monospace;color:#222;background:#f8f8f8">{code.strip(chr(10))}</pre></div>'
+        f'font:85%/1.45 ui-monospace,monospace;color:#222;background:#f8f8f8">{code.strip(chr(10))}</pre></div>'
     )
 
 
