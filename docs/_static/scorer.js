@@ -7,7 +7,7 @@ var Scorer = {
   score: ([docname, , anchor, , score, , kind]) => {
     if (HOW_TO.test(docname)) return score * 1.2;
     if (kind === "title" && !anchor) return score;
-    if (docname.startsWith("inside/")) return score * 0.01; // Architecture, Changelog and others
+    if (docname.startsWith("inside/")) return score - 1000; // Architecture, Changelog and others
     return LISTS.test(docname) ? score * 0.3 : score;
   },
   // The rest is Sphinx's own.
