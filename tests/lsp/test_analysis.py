@@ -45,6 +45,17 @@ def hovered(text: str, at: str) -> list[str]:
     return answer[2] if answer else []
 
 
+def test_the_mistake_on_the_page_of_editors() -> None:
+    """docs/editors.md: the message, its cure and the hover are those of its source."""
+    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    source, shown = (page.split(f"```{kind}\n")[1].partition("```")[0] for kind in ("c", "text"))
+    (problem,) = Document(source, "square.c").problems()
+    assert f"{problem.diagnostic}\n" == shown
+    assert problem.cure == "rows"
+    assert hovered(source, "|v * v") == ["v: float[TILE]"]
+    assert "`v: float[TILE]`" in page
+
+
 def test_a_right_kernel_with_open_defines_has_no_problems() -> None:
     assert messages(SOURCE) == []
 
