@@ -115,4 +115,4 @@ def _verdict(text: str, defines: Mapping[str, Any], settings: Settings) -> tuple
         first = error.diagnostics[0]
         return f"{first.code}: {first.message}", first.code
     names = [", ".join(symbol.name for symbol in some) for some in (forward.inputs, forward.outputs)]
-    return f"derives {names[1]} by {names[0]}", "derive"
+    return f"differentiates {names[1]} with respect to {names[0]}", "derive"
