@@ -228,6 +228,16 @@ PYTORCH = Page(
 GRADIENT_PAGE = Page(
     [
         Sentence(f"`scratch_bytes` ({n(LEAST_SCRATCH >> 20)} MiB, or"),
+        Table(
+            "| backward | case | derived | hand-written | `torch.compile` |",
+            [
+                f"| {row['program']} | {row['case']} | "
+                + " | ".join(_milliseconds(row["milliseconds"][side]) for side in (OURS, HAND, COMPILED))
+                + " |"
+                for row in GRADIENTS["rows"]
+                if COMPILED in row["milliseconds"]
+            ],
+        ),
     ],
 )
 

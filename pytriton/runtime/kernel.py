@@ -297,6 +297,9 @@ class Kernel:
         """For pickle: what the constructor was given, and the constant buffers (``pickled.py``)."""
         return unpickled, (state_of(self._definition, self._common.constants),)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - {"checked", "token", "traced_plan"})
+
     def __repr__(self) -> str:
         """Name, parameters where they are known, and sweep: ``<pytriton.kernel add(float *z), TILE=[32, 64]>``."""
         own, plan = self._definition, self._last or self._default

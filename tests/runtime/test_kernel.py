@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy
@@ -112,6 +114,12 @@ class TestAsking:
         kernel = pytriton.kernel(ADD, {"TILE": [16, 32]}, num_warps=4)
         shown = "add(float *z, float *x __readonly, float *y __readonly, int n), TILE=[16, 32], num_warps=4"
         assert repr(kernel) == f"<pytriton.kernel {shown}>"
+
+    def test_completion_shows_documented_names(self) -> None:
+        page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+        (members,) = re.findall(r"autoclass:: pytriton.Kernel\(\)\n   :members: (.*)", page)
+        shown = {name for name in dir(pytriton.kernel(ADD)) if not name.startswith("_")}
+        assert shown == {*members.split(", "), "name"} - {"__call__"}
 
     def test_sources_have_one_form(self) -> None:
         kernel = pytriton.kernel("__global__ void copy(float *z, float *x) { *z = *x; }")
