@@ -387,8 +387,8 @@ class Gradient:
             facts = min(facts, self._facts_of(others, sizes, device), key=lambda facts: facts.scratch)
         if facts.scratch > allowed:
             raise refusal(
-                f"what the loops of '{self._forward.kernel.name}' carry takes {facts.scratch} bytes, even if not all "
-                f"iterations are saved, and {allowed} are allowed",
+                f"what the loops of '{self._forward.kernel.name}' carry takes {facts.scratch} bytes, even if not "
+                f"all iterations are saved, and {allowed} are allowed",
                 "TC708",
                 f"allow them by scratch_bytes={facts.scratch}, launch fewer programs at a time, or let the loop "
                 "only add to what it carries",
