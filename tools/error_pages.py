@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+# Without tools/, whose numbers.py would hide Python's.
+sys.path[:] = [str(ROOT), *(path for path in sys.path if path != str(ROOT / "tools"))]
 
 import pytriton  # noqa: E402
 from tests.errors.cases import CASES  # noqa: E402

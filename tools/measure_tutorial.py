@@ -1,4 +1,4 @@
-"""``python tools/measure_tutorial.py > docs/tutorial/measured.json``: the kernels of the tutorial on a GPU.
+"""``python -m tools.measure_tutorial > docs/tutorial/measured.json``: the kernels of the tutorial on a GPU.
 
 Beside torch's own operation, in the same process, medians of Triton's do_bench. Out: JSON with date, machine and
 versions, and for each page its unit and rows of (case, ours, torch's).

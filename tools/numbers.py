@@ -324,7 +324,7 @@ MEASURED = Page(
             f"{ratio('launch', KEYWORDS, JIT)} of"
         ),
         Table(
-            "| program | case | ratio to the old text in three runs, 0.98 to reach |",
+            "| program | case | ratio to the old source in three runs, 0.98 to reach |",
             [
                 f"| {row['program']} | {row['case']} | {', '.join(f'{ratio:.3f}' for ratio in row['ratios'])} |"
                 for row in OTHERS["ported rows"]
@@ -346,7 +346,7 @@ MEASURED = Page(
             f"took {ratio('tuning', COLD, 'triton.autotune', '.2f')} of `triton.autotune` (18 points of dot"
         ),
         Sentence(
-            f"at most {n(REGRET['mean'], '.4f')} (asked 1.005) and the worst {n(REGRET['worst'], '.4f')} (asked"
+            f"at most {n(REGRET['mean'], '.4f')} (target 1.005) and the worst {n(REGRET['worst'], '.4f')} (target"
         ),
         Sentence(f"gradients, torch.compile: {gradient_mean()}."),
         Sentence(

@@ -23,6 +23,7 @@ from tools.classic import classic_dot
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "picture.svg"
 SPEEDS = ROOT / "benchmarks" / "results" / "programs.json"
+COMMAND = "python -m benchmarks --only dot"
 
 KERNEL = classic_dot()
 DEFINES = {"TYPE": "half", "TM": 128, "TN": 128, "TK": 32}
@@ -89,7 +90,7 @@ def speeds(report: dict[str, Any]) -> dict[str, Any]:
         "what": "matrix product of examples/dot.py, half, a @ b",
         "unit": "TFLOP/s",
         "run": f"{report['date']}, {report['gpu']}, torch {report['torch']}, Triton {report['triton']}; "
-        "python -m benchmarks --only dot",
+        + COMMAND,
         "names": list(columns.values()),
         "rows": rows,
     }

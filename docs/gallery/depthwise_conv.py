@@ -33,8 +33,8 @@ kernel = pytriton.kernel(SOURCE, defines={"TILE": [64, 128, 256, 512]}, num_warp
 # %%
 # There is nothing to add up over channels, so nothing for tensor cores: the windows of a tile overlap in the
 # first-level cache, and a filter's element is one scalar for the whole tile. One loop goes over the window,
-# rather than two: its backward is one loop, too. There, windows that overlap meet by atomics; the gradient of a
-# filter is reduced in each program first.
+# rather than two: its backward is one loop, too. There, overlapping windows are added up by atomics; the gradient
+# of a filter is reduced in each program first.
 
 
 @pytriton.op("gallery::depthwise_conv", gradient=True)

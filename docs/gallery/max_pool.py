@@ -35,7 +35,7 @@ kernel = pytriton.kernel(SOURCE, defines={"TILE": [128, 256, 512, 1024]}, num_wa
 
 # %%
 # The loop finds places, not values: the output is one more load, and the derivation has nothing to carry
-# through the loop. The gradient goes to the element that won, as in torch. Written as `best = max(best, x)`,
+# through the loop. The gradient goes to the largest element, as in torch. Written as `best = max(best, x)`,
 # the backward would have to save `best` for each iteration.
 
 

@@ -47,10 +47,11 @@ SMALL = {"TM": 32, "TN": 16, "TC": 16}
 kernel = pytriton.kernel(SOURCE, num_warps=[4, 8])
 
 # %%
-# With a stride of 2 a pixel of the output meets every second row and column of a filter: which ones depends on
+# With a stride of 2 a pixel of the output uses every second row and column of a filter: which ones depends on
 # the pixel's place modulo 2. A program takes pixels of one such place (axis 2 of the grid), so its loops
 # multiply no zeros. The result is a view with torch's order of axes, as `channels_last` tensors are. The
-# derived backward has two products per step; programs share pixels and filters, so these meet by atomics.
+# derived backward has two products per step; programs share pixels and filters, so their gradients are added up
+# by atomics.
 
 
 @pytriton.op("gallery::transposed_conv", gradient=True)

@@ -1,8 +1,8 @@
 # %%
 # # An operator with gradients
 #
-# A kernel can be more than a function on tensors: an *operator*, which `torch.compile`, autograd and
-# `torch.export` know. This page makes one for the smooth activation `x * sigmoid(x)`, with its gradient.
+# A kernel can be more than a function on tensors: an *operator*, which works with `torch.compile`,
+# autograd and `torch.export`. This page makes one for the smooth activation `x * sigmoid(x)`, with its gradient.
 
 import torch
 
@@ -79,15 +79,15 @@ torch.testing.assert_close(x.grad, again.grad)
 print("the gradient agrees with torch")
 
 # %%
-# torch has a test of its own for operators: that the schema is true, that shapes can be traced, that the
-# gradient is registered rightly.
+# torch has its own test for operators: the schema must be correct, shapes must be traceable, and the gradient
+# must be registered correctly.
 
 torch.library.opcheck(swish.overload, (torch.randn(8, requires_grad=True),))
 
 # %%
 # ## Let it be derived
 #
-# You need not write the backward by hand. `pytriton.gradient` derives it from the text, as Triton-C, with your
+# You need not write the backward by hand. `pytriton.gradient` derives it from the source, as Triton-C, with your
 # names in it. Read it, keep it and edit it, or launch it as it is:
 
 derived = pytriton.gradient(swish_kernel)
@@ -105,6 +105,6 @@ print("the derived gradient agrees with the one written by hand")
 
 # %%
 # From here on it is an operator like any other: `torch.compile(fullgraph=True)` keeps it in the graph and fuses
-# what is around it, and it may be part of an `nn.Module`. [Gradients](../gradients.md) says what can be
+# what is around it, and it may be part of an `nn.Module`. [Gradients](../gradients.md) lists what can be
 # derived and what is refused. [PyTorch](../pytorch.md) has the table of what works
 # where.

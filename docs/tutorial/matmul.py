@@ -39,7 +39,7 @@ __global__ void matmul(TYPE* A, TYPE* B, TYPE* C __noalias, int M, int N, int K,
 )
 
 # %%
-# The tiles are lists, and so is the number of warps: 24 points. On a GPU the first call for a new size compiles
+# The tiles are lists, and so is the number of warps: 24 configs. On a GPU the first call for a new size compiles
 # them side by side, runs each once to see that they all write the same numbers, times them, and keeps the
 # fastest. The result is stored, so the next process compiles only that one.
 #
@@ -75,6 +75,6 @@ print(matmul_kernel.source({"TYPE": "half"}))
 # ```{measured} matmul
 # ```
 #
-# After a sweep `kernel.timings` has a time for each point, or the reason why there is none, and `kernel.plot()`
+# After a sweep `kernel.timings` has a time for each config, or the reason why there is none, and `kernel.plot()`
 # draws them. To keep the winner for good, write down its config, or let `PYTRITON_REPLAY=choices.jsonl` record
 # it ([Tuning](../tuning.md)).

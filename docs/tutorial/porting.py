@@ -68,8 +68,8 @@ print("the package of 2021 runs")
 # %%
 # ## Way two: replace its kernels
 #
-# `pytriton port` reads the code without running it, finds the text, and looks for the values of its defines.
-# What it cannot know from reading, such as the width of a row, you give with `-D`, or it is observed in a run
+# `pytriton port` reads the code without running it, finds the source, and looks for the values of its defines.
+# What it cannot find by reading, such as the width of a row, you give with `-D`, or it is observed in a run
 # with `--run`.
 
 
@@ -92,4 +92,4 @@ print(text[text.index("@triton.jit") :].partition("\n\n\n")[0])
 
 # %%
 # [Port a package](../walk-port.md) does all of this from a shell, call sites and tests included.
-# [Porting](../porting.md) has the report, and what to do where a person must decide.
+# [Porting](../porting.md) has the report, and what to do where manual work is needed.

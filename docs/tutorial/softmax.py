@@ -26,9 +26,9 @@ __global__ void softmax(TYPE* Y __noalias, TYPE* X, int n, int stride) {
 # %%
 # Three things are new.
 #
-# - `TYPE` is a define that names a type, so one text serves every type of tensor. The arithmetic is in `float`.
+# - `TYPE` is a define that names a type, so one source works for all types. The arithmetic is in `float`.
 # - `inside ? *p : v` loads only where `inside` holds, and gives `v` elsewhere.
-# - `x[max]` and `e[+]` reduce the only axis. The scalar that is left meets the block again by broadcasting.
+# - `x[max]` and `e[+]` reduce the only axis. The remaining scalar is broadcast to the block.
 #
 # One program takes one row, and its block must be as long as the row. The defines may come with the call:
 
@@ -50,7 +50,7 @@ for dtype in (torch.float32, torch.float16):
 
 # %%
 # The block need not be a power of two. With `TN` 300 the translation pads it to 512 and hides the padding, so
-# the mask in the text could even go away:
+# the mask in the source could even be removed:
 
 print(softmax_kernel.source({"TYPE": "float", "TN": 300}))
 

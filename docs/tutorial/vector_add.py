@@ -1,10 +1,10 @@
 # %%
 # # Vector add
 #
-# The smallest useful kernel: `z = x + y` for vectors of any length. You will meet programs, blocks and masks,
-# and see how a grid is chosen.
+# The smallest useful kernel: `z = x + y` for vectors of any length. It introduces programs, blocks and masks,
+# and shows how a grid is chosen.
 #
-# The text is C with blocks. `float v[TILE]` is not an array in memory but a *value* with `TILE` elements, and
+# The source is C with blocks. `float v[TILE]` is not an array in memory but a *value* with `TILE` elements, and
 # everything happens to all of them at once.
 
 import torch
@@ -26,14 +26,14 @@ __global__ void add(float* z __noalias, float* x, float* y, int n) {
 
 # %%
 # `TILE` is a define with three possible values: a sweep. On a GPU the first call measures all three. Here is
-# what the text becomes for the first of them:
+# what the source becomes for the first of them:
 
 print(add_kernel.source())
 
 # %%
-# A wrapper makes the kernel an ordinary function. It allocates the result and says how many programs to start.
-# The grid is a function, because the number of programs depends on the tile, which is not known before tuning:
-# `opt.TILE` is the value of the point being launched.
+# A wrapper makes the kernel an ordinary function. It allocates the result and gives the number of programs to
+# start. The grid is a function, because the number of programs depends on the tile, which is not known before
+# tuning: `opt.TILE` is its value in the config being launched.
 
 
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -45,7 +45,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 # %%
-# 1000 is not a multiple of 256. The last program finds 24 of its elements outside, and leaves them alone.
+# 1000 is not a multiple of 256. 24 elements of the last program are outside, and the mask skips them.
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, y = torch.rand(2, 1000, device=device)
@@ -53,7 +53,7 @@ torch.testing.assert_close(add(x, y), x + y, rtol=0, atol=0)
 print("equal to torch, bit for bit")
 
 # %%
-# Which point was chosen? On a CPU the first, without measuring.
+# Which config was chosen? On a CPU the first, without measuring.
 
 print(add_kernel.best_config)
 
@@ -64,4 +64,4 @@ print(add_kernel.best_config)
 # ```
 #
 # **Try it.** Replace `a + b` by `a * b + 1`. Take the mask off the store and run it again on the CPU: the
-# message says which element of which program went outside.
+# message names the program and the element that is out of bounds.

@@ -222,13 +222,13 @@ def _summary(outcomes: list[Outcome]) -> str:
     caught = sum(outcome.caught for outcome in outcomes)
     numbers = sum(bool(outcome.number) for outcome in outcomes)
     share = f"{caught / max(len(outcomes), 1):.0%}"
-    return f"{caught} of {len(outcomes)} mutants caught ({share}), {numbers} of them without the golden texts"
+    return f"{caught} of {len(outcomes)} mutants caught ({share}), {numbers} of them without the golden files"
 
 
 def table(outcomes: list[Outcome]) -> str:
     """The outcomes as a table in Markdown."""
     rows = [
-        "| mutant | where | what it takes away | golden texts | first other test that fails | s |",
+        "| mutant | where | what it changes | golden files | first other test that fails | s |",
         "|" + "---|" * 6,
     ]
     for outcome in outcomes:

@@ -29,7 +29,7 @@ import pytriton
 from pytriton.__main__ import main
 from tools.pages import drawings
 from tools.pages.meta import urls
-from tools.picture import SPEEDS, speeds
+from tools.picture import COMMAND, SPEEDS, speeds
 
 __all__ = ["About", "Becomes", "Cases", "Drawing", "Measured", "Output", "Shown", "Speed"]
 
@@ -170,7 +170,9 @@ class Measured(Directive):
         report = json.loads(MEASURED.read_text(encoding="utf-8"))
         measured = report["pages"][self.arguments[0]]
         told = f"{report['date']}, {report['machine']}, torch {report['torch']}, Triton {report['triton']}"
-        caption = f"Speed in {measured['unit']}, beside torch's own operation; medians of one run. {told}."
+        caption = (
+            f"Speed in {measured['unit']}, compared with torch's own operation; medians of one run. {told}."
+        )
         figure = nodes.container(classes=["drawing"])
         figure += [html(drawings.bars(measured["rows"], caption)), nodes.paragraph(caption, caption)]
         return [figure]
@@ -196,6 +198,7 @@ class Speed(Directive):
         report = speeds(json.loads(SPEEDS.read_text(encoding="utf-8")))
         rows = [[f"{size}\u00b3", *rates] for size, *rates in report["rows"]]
         caption = f"Speed in {report['unit']} of the {report['what']}. {report['run']}."
+        shown = escape(caption).replace(COMMAND, f"<code>{COMMAND}</code>")
         figure = nodes.container(classes=["drawing"])
-        figure += html(f"{drawings.bars(rows, caption, report['names'])}<p>{escape(caption)}</p>")
+        figure += html(f"{drawings.bars(rows, caption, report['names'])}<p>{shown}</p>")
         return [figure]
