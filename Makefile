@@ -22,7 +22,7 @@ DOCS := .venv/.docs
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check workflows dist wheel-test golden review grammar matrix bench fuzz site site-test clean
+.PHONY: help demo test slow check pyright workflows dist wheel-test golden review grammar matrix bench fuzz site site-test clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -41,6 +41,10 @@ check: $(ENV)  ## lint, format, types, and the ceilings of the size
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) tools/size.py
+
+pyright: $(ENV)  ## what pyright finds in a user's program; it needs node, and fetches itself from npm
+	$(PY) -m pip install --quiet --editable '.[pyright]'
+	$(PY) -m pytest -rs tests/typing
 
 workflows: $(ENV)  ## the files below .github, by zizmor and by their schemas
 	$(if $(findstring /,$(PY)),$(dir $(PY)))zizmor --offline --no-progress --quiet .github

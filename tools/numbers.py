@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from benchmarks import table
 from pytriton.gradient.backward import LEAST_SCRATCH
-from pytriton.port.jobs.folds import MAX_WIDENED
+from pytriton.port.jobs.folds import MAX_EXPLORED
 from pytriton.port.ported import MAX_POINTS
 from pytriton.port.prove import MAX_PROVED
 from pytriton.port.read.scopes import MAX_PATHS
@@ -245,7 +245,7 @@ PORTING = Page(
     [
         Sentence(f"keeps the host {between(HOST['ported'], '')} us busy when it is ported"),
         Sentence(f"and {between(HOST['old'], '')} us before"),
-        Sentence(f"more than {n(MAX_WIDENED)} combinations of a kernel"),
+        Sentence(f"up to {n(MAX_EXPLORED)} others of each kernel"),
         Sentence(f"- {n(MAX_PATHS)} paths are followed"),
         Sentence(f"at most {n(MAX_POINTS, ',')} define sets of a launch are tried"),
         Sentence(f"at most {n(MAX_PROVED)} pairs of a folded kernel"),
