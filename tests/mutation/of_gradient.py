@@ -154,8 +154,8 @@ WRONG = (
     (
         "factors of a product not transposed",
         "gradient/derive/rules:_dot",
-        "f.permuted(beside, swapped)",
-        "beside",
+        "f.permuted(f.filled(at.value(other), shape_of(other.type)), swapped)",
+        "f.filled(at.value(other), shape_of(other.type))",
         ("matrix_product",),
     ),
     (
