@@ -74,18 +74,10 @@ def report(page: Path) -> None:
 
 
 def pages(site: Path) -> list[str]:
-    """All pages of the documentation; those of the error codes are alike, and every twelfth of them is enough."""
-    found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    errors = [page for page in found if page.startswith("errors/")]
-    other = {
-        "genindex.html",
-        "py-modindex.html",
-        "search.html",
-        "ported.html",
-        "playground/index.html",
-        *errors,
-    }
-    return [page for page in found if page not in other and not page.startswith("_")] + errors[::12]
+    """All pages but those of which the walk takes pictures: the playground, and the report of a port."""
+    found = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    walked = {"ported.html", "playground/index.html"}
+    return sorted(page for page in found if page not in walked and not page.startswith("_"))
 
 
 def main(site: Path) -> int:
