@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, SupportsIndex
 
 import torch
@@ -35,6 +35,7 @@ from pytriton.gradient.launches import (
     described,
     device_of,
     needs,
+    quickest,
     reach_of,
     sharing,
 )
@@ -46,6 +47,7 @@ from pytriton.runtime.options.annotations import Defines, Grid, KernelSource, Na
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.options.table import option
 from pytriton.runtime.trace.frames import inside, unseen
+from pytriton.runtime.tune.benchmark import may_measure
 
 LEAST_SCRATCH: Final = 1 << 28
 
@@ -73,7 +75,9 @@ class Gradient:
         reads_outputs: bool = True,
         checkpoints: bool | None = None,
         scratch_bytes: int | None = None,
+        configs: tuple[Config, ...] = (),
     ) -> None:
+        self._how = reads_outputs, checkpoints, scratch_bytes
         self._scratch_bytes = scratch_bytes
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -86,7 +90,7 @@ class Gradient:
         self._chosen = inputs, outputs
         self._text: str | None = None
         self._constexpr = defines_of(defines)
-        self.configs = definition.configs(self._constexpr, num_warps, num_stages)
+        self.configs = configs or definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
         points = {repr(sorted(config.defines.items())): config.defines for config in self.configs}
         chosen = inputs, outputs, reads_outputs, bool(checkpoints), len(points) == 1
@@ -98,6 +102,7 @@ class Gradient:
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
         self._facts: dict[Any, Facts | None] = {}
+        self._chosen_blocks: dict[int, Gradient | None] = {}  # by the facts of a launch
         written = (forward.flow.parameters_written() for forward in read.values())
         self._written = {symbol.name for symbols in written for symbol in symbols}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
@@ -215,14 +220,47 @@ class Gradient:
             )
         memory = {name: narrowed(arguments[name]) for name in self.inputs}
         expanded = [name for name in self.inputs if memory[name].shape != arguments[name].shape]
-        arguments = {**arguments, **memory}
+        given, arguments = arguments, {**arguments, **memory}
         facts = self._checked(arguments, grid)
+        if facts is not None and facts.backward.atomic:
+            chosen = self._of_blocks(facts, given, grid, cotangents, around)
+            if chosen is not None:
+                return chosen.in_memory(given, grid, cotangents, around)
         if facts is not None:
             self._check_order(facts.backward, arguments)
             for name in expanded:
                 self._check_inside(name, arguments[name], facts.reach.get(name))
         with inside(unseen()), torch.no_grad():
             return self._launch(facts, arguments, cotangents, around)
+
+    @cached_property
+    def _by_blocks(self) -> tuple[Gradient, ...]:
+        """The backward for each set of defines; none where there is only one."""
+        groups: dict[str, list[Config]] = {}
+        for config in self.configs:
+            groups.setdefault(repr(sorted(config.defines.items())), []).append(config)
+        inputs, outputs = self._chosen
+        return tuple(
+            Gradient(self._kernel, outputs, inputs, self._constexpr, None, None, *self._how, tuple(group))
+            for group in (groups.values() if len(groups) > 1 else ())
+        )
+
+    def _of_blocks(self, facts: Facts, arguments: Mapping[str, Any], grid: Any, *how: Any) -> Gradient | None:
+        """The backward for the defines with which its kernels together are fastest in a launch: one whose kernels
+        leave rows for each other has the same defines in all of them (walk/rows.py). None where there is none.
+        """
+        if id(facts) not in self._chosen_blocks:
+            rivals = []
+            for rival in self._by_blocks:
+                of = rival._checked({**arguments, **{n: narrowed(arguments[n]) for n in self.inputs}}, grid)
+                if of is not None and of.leaves_rows and not of.backward.atomic:
+                    rivals.append(rival)
+            on_gpu = device_of(arguments).type == "cuda"
+            if on_gpu and not may_measure():
+                return rivals[0] if rivals else None
+            runs = {rival: partial(rival.in_memory, arguments, grid, *how) for rival in rivals}
+            self._chosen_blocks[id(facts)] = quickest(runs) if on_gpu else next(iter(runs), None)
+        return self._chosen_blocks[id(facts)]
 
     def _check_inside(self, name: str, memory: torch.Tensor, reach: int | None) -> None:
         """Raise LaunchError where a kernel may read an expanded tensor as if each element had memory of its own."""

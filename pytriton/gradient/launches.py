@@ -10,10 +10,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, TypeVar
 
 import torch
 
+from pytriton.errors import PytritonError
 from pytriton.frozen import replace
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived, every_loop
@@ -32,8 +34,10 @@ DTYPES: Final = {
     "float": torch.float32,
     "double": torch.float64,
 }
+TIMED_RUNS: Final = 5
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 Sizes = tuple[int, int, int]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,24 @@ def needs(
         numbers[f"count_{name}"] = count = max(point.parts(first.at, sharing) for point in points)
         shapes[first.d_inputs[name]] = count, sizes[name]
     return numbers, shapes
+
+
+def quickest(runs: Mapping[T, Callable[[], object]]) -> T | None:
+    """The one of several ways to the same result that takes the GPU the least time; None where each fails."""
+    times: dict[T, float] = {}
+    for way, run in runs.items():
+        try:
+            run()  # its kernels are tuned
+        except PytritonError:
+            continue
+        marks = [torch.cuda.Event(True) for _ in range(TIMED_RUNS + 1)]  # type: ignore[no-untyped-call]
+        marks[0].record()
+        for mark in marks[1:]:
+            run()
+            mark.record()
+        marks[-1].synchronize()
+        times[way] = min(first.elapsed_time(second) for first, second in pairwise(marks))
+    return min(times, key=lambda way: times[way], default=None)
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:
@@ -215,6 +237,11 @@ class Facts:
     launches: tuple[PassLaunch, ...]
     dense: Mapping[str, int]
     reach: Mapping[str, int]
+
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether one pass leaves numbers of rows for another."""
+        return any(state.capacity is None for launch in self.launches for state in launch.of.states)
 
     @property
     def scratch(self) -> int:

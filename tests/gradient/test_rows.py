@@ -117,13 +117,23 @@ def test_without_all_inputs(inputs: str) -> None:
     assert atomics(derived) == (frozenset() if "Q" in inputs else frozenset(inputs))
 
 
-@pytest.mark.parametrize(
-    ("swept", "atomic"), [({"TM": [16, 32]}, {"K", "V"}), ({"TN": [16, 32]}, {"K", "V"}), ({}, set())]
-)
-def test_sweeps_over_blocks_use_atomics(swept: Mapping[str, Any], atomic: set[str]) -> None:
-    """Each kernel is tuned by itself, and rows are numbered by blocks."""
+@pytest.mark.parametrize("swept", [{"TM": [16, 32]}, {"TN": [16, 32]}, {"TM": [32, 16], "TN": [16, 32]}])
+def test_a_sweep_over_blocks_has_a_backward_for_each(swept: Mapping[str, list[int]]) -> None:
+    """Rows are numbered by blocks, so both kernels have the same; kernels that are tuned one by one use atomics."""
     kernel = pytriton.kernel(DOUBLE, defines={**TILES, **swept}, num_warps=[2, 4])
-    assert atomics(compared(kernel)) == atomic
+    derived = compared(kernel)
+    assert atomics(derived) == {"K", "V"}
+    (chosen,) = derived._chosen_blocks.values()
+    assert not atomics(chosen)
+    first = {name: values[0] for name, values in swept.items()}
+    assert {config.defines[name] for config in chosen.configs for name in swept} == {*first.values()}
+    assert sorted(config.num_warps for config in chosen.configs) == [2, 4]
+
+
+def test_a_sweep_over_warps_has_one_backward() -> None:
+    derived = compared(pytriton.kernel(DOUBLE, defines=TILES, num_warps=[2, 4]))
+    assert not atomics(derived)
+    assert derived._chosen_blocks == {}
 
 
 @pytest.mark.parametrize("mutant", [None, *(Mutant(*row) for row in ROWS)], ids=lambda of: of and of.name)
