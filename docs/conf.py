@@ -40,6 +40,7 @@ highlight_language = "text"
 nitpicky = False
 
 html_theme = "furo"
+templates_path = ["_templates"]
 html_title = "pytriton"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
