@@ -250,13 +250,13 @@ def _attention(settings: Settings, d: int, n: int, causal: bool) -> Row:
         ),
         Tuned(
             hand.keys_and_values,
-            points(TM=tiles["TN"], TN=tiles["TM"], **both),
+            [p for p in points(TM=tiles["TN"], TN=tiles["TM"], **both) if p["TN"] % p["TM"] == 0],
             lambda point: (n // point["TN"], heads),
             *(q, k, v, flow, lse, delta, d_k, d_v, n, scale),
         ),
         Tuned(
             hand.queries,
-            points(**tiles, **both),
+            [p for p in points(**tiles, **both) if p["TM"] % p["TN"] == 0],
             lambda point: (n // point["TM"], heads),
             *(q, k, v, flow, lse, delta, d_q, n, scale),
         ),
