@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from triton.language.semantic import TritonSemantic as TritonSemantic
 from triton.runtime import interpreter as interpreter
 from triton.runtime.interpreter import ASTTransformer as ASTTransformer
@@ -10,3 +12,5 @@ from triton.runtime.interpreter import InterpreterBuilder as InterpreterBuilder
 from triton.runtime.interpreter import ReduceOps as ReduceOps
 from triton.runtime.interpreter import TensorHandle as TensorHandle
 from triton.runtime.interpreter import interpreter_builder as interpreter_builder
+
+native_interpreter: Any = interpreter._interpreter  # what of it is in C++

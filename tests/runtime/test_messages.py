@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,7 @@ class TestCommandLine:
         status, out, _ = self.run("info")
         told = dict(line.split(None, 1) for line in out.splitlines())
         assert status == 0
-        assert told["torch"] == torch.__version__
+        assert told["torch"] == version("torch")
         assert {"Python", "triton", "device", "cache", "compilers"} <= told.keys()
 
     def test_explain(self) -> None:

@@ -5,8 +5,10 @@ Each function here takes a method of the interpreter and returns its replacement
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -19,6 +21,7 @@ from pytriton.compat.interpreter_names import (
     TensorHandle,
     TritonSemantic,
     interpreter,
+    native_interpreter,
 )
 
 # Owner and name -> a function from the original to its replacement.
@@ -251,10 +254,28 @@ def _constant(_: Method) -> Method:
     return lambda self, value: TensorHandle(bits_of([value]), tl.bfloat16)
 
 
+def _fma(method: Method) -> Method:
+    """Triton before 3.9 rounds a product before something is added to it."""
+
+    def fused(x: float, y: float, z: float) -> float:
+        if not all(map(math.isfinite, (x, y, z))):
+            return x * y + z
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        return float(exact) if exact else x * y + z  # of a zero the sign
+
+    def create_fma(self: Any, x: Any, y: Any, z: Any) -> Any:
+        if z.data.dtype != numpy.float64:
+            return method(self, x, y, z)
+        data = numpy.vectorize(fused, otypes=[float])(x.data, y.data, z.data)
+        return TensorHandle(data, z.dtype.scalar)
+
+    return _in_float(method if hasattr(native_interpreter, "fma_fp64") else create_fma)
+
+
 EXACT_BFLOAT16: Final[Patches] = {
     (InterpreterBuilder, "binary_op"): _in_float,
     (InterpreterBuilder, "unary_op"): _in_float,
-    (InterpreterBuilder, "create_fma"): _in_float,
+    (InterpreterBuilder, "create_fma"): _fma,
     (InterpreterBuilder, "cast_impl"): _cast_through_float,
     (InterpreterBuilder, "create_fp_to_fp"): _cast_through_float,
     (InterpreterBuilder, "create_dot"): _dot_in_float,

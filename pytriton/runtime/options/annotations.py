@@ -23,8 +23,8 @@ Grid = SupportsIndex | Sequence[SupportsIndex] | Callable[[Any], SupportsIndex |
 """The programs of a launch along each axis, or a function of the options that returns them."""
 
 KernelSource = str | bytes | os.PathLike[str]
-Device = torch.device | str | int
 Whole = int | numpy.integer[Any]
+Device = torch.device | str | Whole
 Real = int | float | numpy.number[Any]
 Truth = bool | numpy.bool_
 Names = str | Iterable[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -183,7 +184,9 @@ def device_of(given: Any) -> torch.device | None:
     if given is None or isinstance(given, torch.device):
         return given
     try:
-        return torch.device("cuda", given) if isinstance(given, int) else torch.device(given)
+        if isinstance(given, Integral):  # torch refuses truth values, and some numbers of NumPy
+            return torch.device("cuda", given if isinstance(given, bool) else int(given))
+        return torch.device(given)
     except (RuntimeError, TypeError) as error:
         raise refusal(
             f"{given!r} is not a device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"
