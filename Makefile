@@ -75,7 +75,7 @@ review:  ## the goldens that changed, one by one: stage each or leave it
 grammar: $(ENV)  ## after an edit of the grammar: lark's tables of it, which are loaded instead of built
 	$(PY) tools/grammar.py
 
-matrix: $(ENV)  ## the translation and program tests under every supported Triton
+matrix: $(ENV)  ## the translation, program and specification tests under every supported Triton
 	$(PY) tools/matrix.py
 
 bench: $(ENV)  ## translation times, and matrix products on a GPU

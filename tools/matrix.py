@@ -18,7 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 VERSIONS = ("3.6.0", "3.7.1", "3.8.0", "3.9.0")
-TESTS = ("tests/translate", "tests/programs")
+TESTS = ("tests/translate", "tests/programs", "tests/specification")
 TOTALS = ("tests", "failures", "errors", "skipped")
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".matrix"

@@ -170,6 +170,7 @@ def standing_in(
     for module in (candidate, tuner, plan):
         patch.setattr(module, "CPU", NO_DEVICE)
     patch.setattr(torch.cuda, "current_device", lambda: made.current)
+    patch.setattr(torch._C, "_cuda_getDevice", lambda: made.current, raising=False)  # of a torch with CUDA
     patch.setattr(torch.cuda, "is_available", lambda: True)
     patch.setattr(torch.cuda, "device_count", lambda: devices)
     patch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
