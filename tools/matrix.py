@@ -1,4 +1,4 @@
-"""Runs the translation and program tests under every Triton that is supported: ``make matrix``.
+"""Runs the translation, program and specification tests under every Triton that is supported: ``make matrix``.
 
 Each version gets an environment under .matrix/ that holds that Triton and nothing else; all other
 packages are seen through a path file that leads to the environment running this script. Its own

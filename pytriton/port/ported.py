@@ -267,7 +267,10 @@ def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Itera
                 wholes[read(path, [kernel]).strip()] = text, kernel
     for observation in seen:
         whole = wholes.get(observation.text.strip())
-        if whole is None or observation.options["kernel"] is not None:
+        named = (
+            whole is not None and whole[1] in observation.options["defines"]
+        )  # by a define: it is the only one
+        if whole is None or named or observation.options["kernel"] is not None:
             yield observation
         else:
             options = {**observation.options, "text": whole[0], "kernel": whole[1]}

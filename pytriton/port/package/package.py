@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
@@ -39,6 +39,7 @@ class Placed(NamedTuple):
 
 
 Where = tuple[str | int, ...]
+LISTING: Final = frozenset(("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk"))
 
 
 class SourceSite(NamedTuple):
@@ -95,6 +96,7 @@ class _Work:
     )  # the replacements of strings, by file, line and column
     labels: dict[str, Replacement] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
+    listed: set[Path] = field(default_factory=set)  # the folders of files that look what is in a folder
 
     def shown(self, path: Path, line: int = 0) -> str:
         inside = shown_path(path, self.root)
@@ -250,7 +252,10 @@ def _write_modules(work: _Work) -> None:
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
     files[f"{work.package.folder}/__init__.py"] = table(work.labels).encode()
     for path in work.gone:
-        files[work.shown(path)] = None
+        label = (
+            work.places.label_of_file(path) + "\n"
+        )  # where its folder is listed, for the code that reads it
+        files[work.shown(path)] = label.encode() if path.parent in work.listed else None
 
 
 # ---------------------------------------------------------------- Python files
@@ -263,7 +268,10 @@ def _edit_files(work: _Work) -> None:
         if "__pycache__" in path.parts:
             continue
         data = path.read_bytes()
-        of_file = uses_of(ast.parse(data))
+        tree = ast.parse(data)
+        of_file = uses_of(tree)
+        if any(isinstance(node, ast.Attribute) and node.attr in LISTING for node in ast.walk(tree)):
+            work.listed.add(path.parent)
         unknown = [f"triton.{name}" for name in sorted(of_file.names - NAMES - PASSED)]
         unknown += [f"triton.testing.{name}" for name in sorted(of_file.testing - TESTING)]
         for name in [*unknown, *sorted(of_file.modules)]:

@@ -1,0 +1,83 @@
+"""A package that lists a folder of sources, of which a define names the kernel: ported by a run, it works alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytriton.__main__ import main
+
+SOURCES = """\
+import os
+import sys
+
+folder = os.path.dirname(os.path.realpath(__file__))
+for file in os.listdir(folder):
+    if file.endswith(".tr"):
+        with open(os.path.join(folder, file)) as text:
+            setattr(sys.modules[__name__], file[:-3], text.read())
+"""
+SCALE = """\
+__global__ void NAME(TYPE *X, TYPE *Y, int n) {
+  // as many programs as blocks
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+  *?(i < n) (Y + i) = FACTOR * *?(i < n) (X + i);
+}
+"""
+INIT = """\
+import torch
+import triton
+from scaling.sources import scale
+
+def scaled(x, factor):
+    defines = {"NAME": f"scale_{factor}", "TYPE": x.dtype, "TN": 16, "FACTOR": factor}
+    y = torch.empty_like(x)
+    triton.kernel(scale, defines=defines, num_warps=[4])(
+        x, y, x.numel(), grid=lambda opt: [triton.cdiv(x.numel(), opt.d("TN"))]
+    )
+    return y
+"""
+USE = """\
+import pytest
+import torch
+import scaling
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_scaled(factor):
+    x = torch.arange(40.0)
+    assert torch.equal(scaling.scaled(x, factor), x * factor)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "old" / "scaling"
+    (folder / "sources").mkdir(parents=True)
+    (folder / "sources" / "__init__.py").write_text(SOURCES)
+    (folder / "sources" / "scale.tr").write_text(SCALE)
+    (folder / "__init__.py").write_text(INIT)
+    (tmp_path / "test_scaling.py").write_text(USE)
+    return folder
+
+
+def test_a_listed_folder_keeps_its_names(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path / "old")
+    run = f"-m pytest -q -p no:cacheprovider {tmp_path / 'test_scaling.py'}"
+    assert main(["port", "scaling", "--out", str(tmp_path / "new"), "--run", run]) == 0
+    ported = tmp_path / "new" / "scaling"
+    assert (ported / "sources" / "scale.tr").read_text() == "<scale>\n"
+    assert "as many programs as blocks" in (ported / "kernels" / "scale.py").read_text()
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "pytriton.py").write_text('raise ImportError("pytriton is not here")\n')
+    paths = os.pathsep.join(map(str, (blocked, ported.parent)))
+    environment = {**os.environ, "PYTHONPATH": paths, "TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_scaling.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
