@@ -144,12 +144,12 @@ function answered(answer, took) {
 }
 
 // The same messages stay as they are: one of their buttons may have the focus.
-let told = "[]";
+let last = "[]";
 
 function tell(found) {
   const now = JSON.stringify(found);
-  if (now === told) return;
-  told = now;
+  if (now === last) return;
+  last = now;
   const shown = found.map(({ severity, rendered, code, missing, from }) => {
     const box = document.createElement("div");
     const text = document.createElement("pre");

@@ -250,10 +250,10 @@ class TestCommandLine:
     def test_version_and_info(self) -> None:
         assert self.run("--version") == (0, f"pytriton {pytriton.__version__}\n", "")
         status, out, _ = self.run("info")
-        told = dict(line.split(None, 1) for line in out.splitlines())
+        printed = dict(line.split(None, 1) for line in out.splitlines())
         assert status == 0
-        assert told["torch"] == version("torch")
-        assert {"Python", "triton", "device", "cache", "compilers"} <= told.keys()
+        assert printed["torch"] == version("torch")
+        assert {"Python", "triton", "device", "cache", "compilers"} <= printed.keys()
 
     def test_explain(self) -> None:
         status, out, _ = self.run("explain", "--list")

@@ -169,9 +169,9 @@ class Measured(Directive):
             return []
         report = json.loads(MEASURED.read_text(encoding="utf-8"))
         measured = report["pages"][self.arguments[0]]
-        told = f"{report['date']}, {report['machine']}, torch {report['torch']}, Triton {report['triton']}"
+        where = f"{report['date']}, {report['machine']}, torch {report['torch']}, Triton {report['triton']}"
         caption = (
-            f"Speed in {measured['unit']}, compared with torch's own operation; medians of one run. {told}."
+            f"Speed in {measured['unit']}, compared with torch's own operation; medians of one run. {where}."
         )
         figure = nodes.container(classes=["drawing"])
         figure += [html(drawings.bars(measured["rows"], caption)), nodes.paragraph(caption, caption)]

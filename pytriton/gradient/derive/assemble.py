@@ -252,7 +252,8 @@ class _Kernel:
         for name, symbol in rows:
             shape = ", ".join(["programs", *filter(None, [sizes(shape_of(symbol.type))])])
             head.append(
-                f"{name} [{shape}]: {'as the first kernel left it' if self.rows else 'left for the next'}"
+                f"{name} [{shape}]: {'from the first kernel' if self.rows else 'for the next kernel'}, "
+                "which has the same defines"
             )
         states = [kept for kept in self.reversed.kept if kept.state in chosen]
         head += [_of_scratch(kept, chosen) for kept in states]
