@@ -212,28 +212,38 @@ def _of_ways(
 TILES_OF_ATTENTION: dict[str, Any] = {"TM": [64, 128], "TN": [32, 64, 128]}
 ROWS_OF_ATTENTION = 1 << 18  # queries of all heads
 TO_REACH_OF_ATTENTION = 0.90  # of the hand-written kernels
+# The forward for training: it stores the logarithms of the sums, as the published algorithm does.
+STORING = attention.SOURCE.replace(
+    "int M, int N,", "float *LSE __noalias __writeonly, int M, int N,"
+).replace("  acc = acc / l", "  *?(rm < M) (LSE + (head * (long)M + rm)) = m + log(l);\n  acc = acc / l")
 
 
 def attentions(settings: Settings) -> Iterator[Row]:
-    """The derived backward of `examples/attention.py`, by hand after the published algorithm, and torch's."""
+    """The derived backward of `examples/attention.py`, which stores LSE or not; by hand after the published
+    algorithm, and torch's.
+    """
     usual = [(d, n, causal) for d in (64, 128) for n in (1024, 4096, 16384) for causal in (False, True)]
     quick = [(64, 4096, False), (128, 4096, True)]
     for d, n, causal in settings.sizes(usual, quick, [(16, 64, False), (16, 64, True)]):
-        yield _attention(settings, d, n, causal)
+        yield _attention(settings, d, n, causal, stores=True)
+    for d, n, causal in settings.sizes(quick, [], [(16, 64, True)]):
+        yield _attention(settings, d, n, causal, stores=False)
 
 
-def _attention(settings: Settings, d: int, n: int, causal: bool) -> Row:
+def _attention(settings: Settings, d: int, n: int, causal: bool, stores: bool) -> Row:
     heads = 2 if settings.smoke else ROWS_OF_ATTENTION // n
     tiles = {"TM": [32], "TN": [16]} if settings.smoke else TILES_OF_ATTENTION
     stages = 2 if settings.smoke else [1, 2, 3]
     q, k, v, flow = torch.randn(4, heads, n, d, device=settings.device).half()
     out, scale = torch.empty_like(q), d**-0.5
-    attention.kernel(
-        *(arguments := (q, k, v, out, n, n, scale, *(s for x in (q, k, v) for s in x.stride()[:2]))),
+    sums = [torch.empty(heads, n, device=settings.device)] if stores else []
+    source = STORING if stores else attention.SOURCE
+    pytriton.kernel(source)(
+        *(arguments := (q, k, v, out, *sums, n, n, scale, *(s for x in (q, k, v) for s in x.stride()[:2]))),
         grid=lambda opt: (pytriton.cdiv(n, opt.TM), heads),
         defines=attention.defines(q.dtype, d, causal, attention.tiles_for(q)),
     )
-    kernel = pytriton.kernel(attention.SOURCE, num_warps=_warps(settings), num_stages=stages)
+    kernel = pytriton.kernel(source, num_warps=_warps(settings), num_stages=stages)
     derived = pytriton.gradient(kernel, defines=attention.defines(q.dtype, d, causal, tiles))
 
     def ours() -> tuple[torch.Tensor, ...]:
@@ -278,7 +288,7 @@ def _attention(settings: Settings, d: int, n: int, causal: bool) -> Row:
         Contender("torch sdpa", (torchs := by_torch(q.dtype)) and (lambda: tuple(x[0] for x in torchs()))),
     ]
     want = tuple(gradient[0] for gradient in by_torch(torch.float)())
-    case = f"{heads} heads x {n}, size {d}{', causal' * causal}"
+    case = f"{heads} heads x {n}, size {d}{', causal' * causal}{', without LSE' * (not stores)}"
     work = 10.0 * heads * n * n * d * (0.5 if causal else 1)
     return Row("attention", case, contenders, want, 2 * HALF_ERROR, work, "TFLOP/s")
 

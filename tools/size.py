@@ -65,10 +65,10 @@ CEILINGS: Final = {
     "pytriton": Ceiling(
         197_800,
         Interim(
-            209_500,
+            210_300,
             "2026-11-28",
-            209_100,
-            "until the fold (issue 42d) and port (issue 44) are "
+            210_267,
+            "what outputs hold (issue 46) is 770 of it; until the fold (issue 42d) and port (issue 44) are "
             "replaced; launches as C are 1,800 of it, and with "
             "them kernels as C take the 8,000 that issue 43 allows",
         ),

@@ -143,10 +143,11 @@ def test_no_scratch(body: str) -> None:
 @pytest.mark.parametrize(
     ("name", "normal"),
     [
-        ("logsumexp", "m + log(s)"),
-        ("base 2", "m + log2(s)"),
+        ("logsumexp", "*(y + r)"),
+        ("base 2", "*(y + r)"),
         ("a block of sums first", "m + log(s)"),
-        ("from the first element", "m + log(s)"),
+        ("from the first element", "*(y + r)"),
+        ("one as a factor", "m + log(s)"),
         ("least", None),
         ("scaled", None),
         ("two growths", None),
@@ -155,10 +156,12 @@ def test_no_scratch(body: str) -> None:
     ],
 )
 def test_where_a_sum_is_one(name: str, normal: str | None) -> None:
-    """The exponent is changed where a sum is positive, and all sums grow with it as this one does."""
+    """The exponent is changed where a sum is positive, and all sums grow with it as this one does; and it is read
+    where the forward stored it.
+    """
     text = f"{HEAD}  {RESCALED[name]}\n}}"
     source = str(pytriton.gradient(pytriton.kernel(text, defines={"T": torch.double})).source())
-    found = re.findall(r"= (m\w* \+ log2?\(s\w*\));", source)
+    found = re.findall(r"= (m\w* \+ log2?\(s\w*\)|\*\(y \+ r\));", source)
     assert [re.sub(r"_\d", "", one) for one in found] == ([] if normal is None else [normal])
 
 
@@ -220,6 +223,7 @@ def test_attention_of_halves(dtype: torch.dtype, scale: float) -> None:
     kernel = pytriton.kernel(attention.SOURCE, defines=attention.defines(dtype, 16, True, attention.SMALL))
     derived = pytriton.gradient(kernel)
     arguments = q, k, v, torch.empty_like(q), 96, 96, 0.25, *(s for x in (q, k, v) for s in x.stride()[:2])
+    kernel(*arguments, grid=(6, 2))
     made = derived(*arguments, grid=(6, 2), d_outputs={"O": flow})
     products = [line.strip() for line in str(derived.source()).splitlines() if "d_" in line and "@" in line]
     assert {re.search(r"(\S+|\^\S+ \S+) @ [^ ;]+", line)[0] for line in products} == {

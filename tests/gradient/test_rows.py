@@ -39,6 +39,7 @@ def compared(
     def grid(opt: Any) -> tuple[int, int]:
         return pytriton.cdiv(queries, opt.TM), heads
 
+    kernel(*arguments, grid=grid)
     made = derived(*arguments, grid=grid, d_outputs={"O": flow})
     scores = q @ k.mT * 0.25
     if causal:
@@ -92,7 +93,7 @@ def test_the_printed_kernels_are_short() -> None:
     assert "atomic" not in plain
     assert "state_" not in plain
     bodies = [body for part in plain.split("{\n")[1:] for body in part.split("\n}\n")[0].splitlines()]
-    assert len([line for line in bodies if not line.lstrip().startswith("//")]) <= 100
+    assert len([line for line in bodies if not line.lstrip().startswith("//")]) <= 90
 
 
 def without(lines: list[str], flag: str) -> list[str]:

@@ -7,28 +7,28 @@ from __future__ import annotations
 WRONG = (
     (
         "what is stored under a mask is read",
-        "gradient/derive/forward:saved_by",
+        "gradient/derive/stored:saved_by",
         "isinstance(item, Write) and (not item.atomic) and (item.mask is None) and isinstance(item.value, Name)",
         "isinstance(item, Write) and (not item.atomic) and isinstance(item.value, Name)",
         ("not_held",),
     ),
     (
         "what is added up by atomics is read",
-        "gradient/derive/forward:saved_by",
+        "gradient/derive/stored:saved_by",
         "isinstance(item, Write) and (not item.atomic) and (item.mask is None) and isinstance(item.value, Name)",
         "isinstance(item, Write) and item.mask is None and isinstance(item.value, Name)",
         ("not_held",),
     ),
     (
         "read at a place that is not known yet",
-        "gradient/derive/forward:saved_by",
+        "gradient/derive/stored:saved_by",
         "kept and all((place < known[symbol] for place in before))",
         "kept",
         ("not_held",),
     ),
     (
         "read from another output",
-        "gradient/derive/forward:saved",
+        "gradient/derive/stored:saved",
         "found[proof.symbol] = proof",
         "found[proof.symbol] = SavedValue(proof.symbol, next(iter(found.values()), proof).pointer)",
         ("held_statistics",),
@@ -594,6 +594,15 @@ RESCALED = (
     ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "a difference"),
     ("sums of several growths by one divisor", "gradient/derive/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
     ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
+)  # fmt: skip
+
+# Of what outputs hold: its test is tests/gradient/test_stored.py.
+STORED = (
+    ("rows of another mask", "gradient/derive/stored:_Left.proofs", "all((self._has_rows_of(write, other) for other in readers))", "True", "the exponent under another mask"),
+    ("a mask of columns", "gradient/derive/stored:_Left._has_rows_of", "axes != self._rows(mean.right)[1]", "False", "the exponent under a mask of columns"),
+    ("means for all readers", "gradient/derive/stored:_Left.proofs", "self._readers({summed}) == [write]", "True", "a mean that another output reads"),
+    ("what is added is stored", "gradient/derive/stored:_Left.proofs", "not isinstance(write, Write) or write.atomic or (not self._flow.roots(write.pointer) <= self._outputs)", "not isinstance(write, Write)", "a mean that programs add up"),
+    ("zero outside of the mask", "gradient/derive/stored:_Left.proofs", "self._proof(exponent, write, math.inf)", "self._proof(exponent, write, 0)", "large scores outside of the mask"),
 )  # fmt: skip
 
 # those that no program notices, but the test that is named

@@ -12,7 +12,8 @@ again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
 rescaled.py         sums that a loop rescales (a running softmax) -> sums that it only adds to
-forward.py          a source and defines -> a kernel that has a backward; what its outputs hold
+forward.py          a source and defines -> a kernel that has a backward
+stored.py           what its outputs hold, so that the backward need not compute it
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics
 loops.py            sums; carried values of an iteration
 walk/               a graph in which a loop runs over the programs of the forward, and what that needs
@@ -27,7 +28,7 @@ iterations become programs (walk)      OnlyAdds   loops.only_adds             th
 of a loop that runs longer in some     Growing    growing.growing             the bound grows with the program
 extremes without derivative (active)   Cancelled  cancelled.cancels           no output changes if an element moves
 rescaled sums are only added to        Rescaled   rescaled.rescaled           those in the head of rescaled.py
-values read from outputs (again)       SavedValue forward.saved_by            stored as they are, at a known place
+values read from outputs (again)       SavedValue stored.saved                stored, as exact as it has to be
 gradients stored (backward_passes)     ReadOnce   backward_passes.read_once   no element is read by two programs
 states dropped (program)               Unread     program.unread              nothing reads this scratch
 converted values read again (again)    Exact      again.exact_conversion      the type is a larger floating one

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
-from pytriton.gradient.derive.forward import SavedValue
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
+from pytriton.gradient.derive.stored import SavedValue
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
     Assign,
@@ -174,14 +174,18 @@ class Recomputed:
         self.level = outer
         return lines
 
-    def load(self, symbol: Symbol, pointer: Expr, above: tuple[str, ...] = ()) -> None:
+    def load(self, symbol: Symbol, value: Expr, above: tuple[str, ...] = ()) -> None:
         """Declare a variable, loaded from memory."""
         variable = self.declare(symbol, self._words.get(symbol, ""))
-        self.emit(f.declare(variable, f.load(pointer), Comments(above)))
+        self.emit(f.declare(variable, value, Comments(above)))
 
     def _read(self, proof: SavedValue) -> None:
         """Declare a variable, loaded from the output that it is saved in."""
-        self.load(proof.symbol, self._spell(proof.pointer), ("as the forward left it",))
+        value = f.load(self._spell(proof.pointer))
+        if proof.mask is not None:
+            outside = f.number(proof.outside, f.scalar(f.named(proof.symbol)))
+            value = f.select(self._spell(proof.mask), value, outside)
+        self.load(proof.symbol, value, ("as the forward left it",))
 
     def emit(self, statement: Statement) -> Statement:
         """Write a statement; one of an adjoint is where the forward's statement is."""

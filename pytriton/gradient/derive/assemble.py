@@ -16,12 +16,13 @@ from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.active import every as every_item
 from pytriton.gradient.derive.backward_passes import BackwardPass
 from pytriton.gradient.derive.cancelled import flow_of
-from pytriton.gradient.derive.forward import Forward, SavedValue, saved
+from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Item, Loop
 from pytriton.gradient.derive.loops import loops_of, only_adds
-from pytriton.gradient.derive.program import announced, every, live, loops, renamed, tidy
+from pytriton.gradient.derive.program import announced, every, live, loops, products, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
+from pytriton.gradient.derive.stored import SavedValue, saved
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
@@ -69,6 +70,9 @@ class Derived:
     stores: frozenset[int]
 
 
+NO_WORK: Final = (0, 0)
+
+
 class Unwalkable(Exception):
     """No loop can run over the programs that read by these loads."""
 
@@ -84,7 +88,9 @@ def derived_kernel(
     name: str,
     left: Rows | None = None,
 ) -> Derived:
-    """A pass, which reads what outputs hold if it needs fewer loops then. ``left``: what it leaves for others."""
+    """A pass, which reads what outputs hold if it needs fewer loops or products then. ``left``: what it leaves for
+    others.
+    """
 
     def made(
         values: Mapping[Symbol, SavedValue], segmented: Collection[Loop] = ()
@@ -97,9 +103,9 @@ def derived_kernel(
 
     kernel, derived = made({})
     values = saved(kernel.items, kernel.reversed.flow, forward.outputs) if forward.reads_outputs else {}
-    if values and kernel.loops:
+    if values and kernel.work != NO_WORK:
         reading, other = made(values)
-        if reading.loops < kernel.loops:
+        if reading.work < kernel.work:
             kernel, derived = reading, other
     if forward.checkpoints and derived.states:
         loops = every_loop(forward.items)
@@ -109,7 +115,7 @@ def derived_kernel(
 
 
 class _Kernel:
-    """One pass, while it is assembled. ``loops``: the number of loops in its source."""
+    """One pass, while it is assembled. ``work``: the number of loops in its source, and of products."""
 
     def __init__(
         self,
@@ -152,7 +158,7 @@ class _Kernel:
                     size = f"size_{symbol.name}"
                     self.sizes[symbol] = Symbol(size, INT, kernel.span, True)
                 parameters += self.sizes.values()
-        self.parameters, self.items, self.loops = parameters, items, 0
+        self.parameters, self.items, self.work = parameters, items, NO_WORK
         flow = flow_of(items, parameters, frozenset(inputs), outputs)
         self.reversed = Reversed(ways, flow, parameters, inputs, wide, outputs, forward.words)
         self._rows: dict[
@@ -178,7 +184,7 @@ class _Kernel:
         """The kernel, and its parameters."""
         forward, front = self.forward, self.forward.front
         body = tidy(self.lines(), self.reversed.raw)
-        self.loops, used = loops(body), reads(body)
+        self.work, used = (loops(body), products(body)), reads(body)
         taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
         chosen: dict[Symbol, str] = {}
         parameters: dict[Symbol, Symbol] = {}
@@ -303,7 +309,7 @@ class _Kernel:
         of = self._of(symbol)
         word = self.forward.words.type_word(of)
         if of is symbol:
-            return replace(symbol, name=name, parameter=True, word=word)
+            return replace(symbol, name=name, parameter=True, word=word, writeonly=False)
         if symbol.type != of.type or (of in self.reversed.wide and of.target == FLOAT):
             word = str(symbol.target)
         promises = {"const_target": False, "readonly": False, "writeonly": False}

@@ -6,14 +6,14 @@ parameters, outputs that are stored at several places.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytriton.errors import CompileError, Report
-from pytriton.frozen import node, record
+from pytriton.frozen import node
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.cancelled import flow_of
-from pytriton.gradient.derive.graph import Item, Write, defined_in, graph_of, refuse
+from pytriton.gradient.derive.graph import Item, Write, graph_of, refuse
 from pytriton.gradient.derive.rescaled import without_rescaling
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
@@ -21,18 +21,16 @@ from pytriton.lang.tree.typed import (
     Body,
     Break,
     DoWhile,
-    Expr,
     For,
     KernelDef,
     Load,
-    Name,
     Return,
     Symbol,
     While,
 )
 from pytriton.lang.tree.types import PointerType, element_of
 from pytriton.lang.tree.unparse import Words
-from pytriton.lang.tree.walk import bodies, names
+from pytriton.lang.tree.walk import bodies
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.loops.prefetch import prefetch
 from pytriton.passes.lower.jumps import jumps
@@ -233,42 +231,3 @@ def _check_input(flow: Flow, symbol: Symbol) -> None:
         element = element_of(symbol.type)
         if isinstance(element, PointerType) and element.element != element_of(load.type):
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
-
-
-@record
-class SavedValue:
-    """Proof that the forward leaves a variable, as it is, where a pointer points."""
-
-    symbol: Symbol
-    pointer: Expr
-
-
-def saved(items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> Mapping[Symbol, SavedValue]:
-    """Pointers to forward values that are already in an output, by variable; known where it is defined.
-
-    ``*(MEAN + row) = mean;`` leaves the mean in memory, and as an element of an output is stored once, it is there
-    when the backward runs. Only unmasked stores without rounding count: outside a mask it would be unknown. A
-    backward reads it where a loop of the forward is not needed then; else computing it again costs as little
-    (assemble.py).
-    """
-    places: dict[Symbol, int] = {}
-    proofs: dict[Symbol, SavedValue] = {}
-    for at, item in enumerate(items):
-        proof = saved_by(item, places, flow, outputs)
-        if proof is not None:
-            proofs[proof.symbol] = proof
-        places |= dict.fromkeys(defined_in([item]), at)
-    return proofs
-
-
-def saved_by(
-    item: Item, places: Mapping[Symbol, int], flow: Flow, outputs: Collection[Symbol]
-) -> SavedValue | None:
-    """Proof that a statement saves a variable; ``places``: of the definitions of variables."""
-    if isinstance(item, Write) and not item.atomic and item.mask is None and isinstance(item.value, Name):
-        symbol, pointer = item.value.symbol, item.pointer
-        before = (places.get(name, -1) for name in names(pointer))
-        kept = flow.roots(pointer) <= set(outputs) and symbol in places
-        if kept and all(place < places[symbol] for place in before):
-            return SavedValue(symbol, pointer)
-    return None

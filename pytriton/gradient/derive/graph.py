@@ -73,7 +73,7 @@ class Carried:
 @dataclass(eq=False)
 class Loop:
     """``constant``: no derivative flows through its values; ``computed``: by what it leaves, variables with these
-    values, and ``ones``, what is 1 then (rescaled.py).
+    values, ``ones``, what is 1 then, and ``exponent``, the variable that makes it 1 (rescaled.py).
     """
 
     carried: list[Carried]
@@ -83,6 +83,7 @@ class Loop:
     constant: bool = False
     computed: Mapping[Symbol, Symbol] = field(default_factory=dict)
     ones: Collection[Symbol] = ()
+    exponent: Symbol | None = None
 
 
 @dataclass(eq=False)

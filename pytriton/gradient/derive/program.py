@@ -25,6 +25,7 @@ from pytriton.lang.tree.walk import (
     map_statements,
     names,
     reads,
+    walk,
     with_children,
     with_expressions,
 )
@@ -278,3 +279,10 @@ def every(body: Iterable[Statement], *, branches: bool = True) -> Iterator[State
 def loops(body: Sequence[Statement]) -> int:
     """How many loops there are."""
     return sum(isinstance(statement, typed.For) for statement in every(body))
+
+
+def products(body: Sequence[Statement]) -> int:
+    """How many products of blocks there are."""
+    return sum(
+        isinstance(n, typed.Dot) for s in every(body) for e in expressions((s,), deep=False) for n in walk(e)
+    )

@@ -300,7 +300,7 @@ class _Rescaling:
                 below = f.expanded(divisor, new) if axes else divisor
                 values[computed[carry.after]] = f.over(f.named(own[carry.after]), below)
         means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
-        adding = replace(adding, computed=computed, ones=(one.after,))
+        adding = replace(adding, computed=computed, ones=(one.after,), exponent=exponent)
         return Rescaled((replace(computing, constant=True), *means), adding)
 
     def _may_be_one(self, adding: Loop, carry: Carried) -> bool:

@@ -97,7 +97,7 @@ class States:
         """Declare the carried values of an iteration."""
         self._symbol(iteration)
         for carry, pointer in self.pointers.items():
-            self.of.load(carry.inside, self._place(pointer, carry, self._row(iteration)))
+            self.of.load(carry.inside, f.load(self._place(pointer, carry, self._row(iteration))))
 
     def check(self, lines: Sequence[Statement]) -> None:
         """Refuse carried values that these lines read and that are unknown."""
@@ -190,7 +190,7 @@ class Checkpoints(States):
         of.emit(f.declare(self._first, f.multiply(f.named(self._segment), self.capacity)))
         of.emit(f.declare(end, f.call("min", INT, f.binary("+", first, self.capacity), self.count)))
         for carry, start in self._starts.items():
-            of.load(carry.inside, self._place(start, carry, f.named(self._segment)))
+            of.load(carry.inside, f.load(self._place(start, carry, f.named(self._segment))))
         iteration, carried = of.new("i", INT), of.level
         of.enter()
         self._symbol(iteration)
