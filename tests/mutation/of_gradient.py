@@ -591,9 +591,23 @@ RESCALED = (
     ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "any((self._exponent.inside in names(expr) for expr in expressions))", "False", "the old exponent counts"),
     ("a rescaled sum may be read", "gradient/derive/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
     ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
-    ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "a difference"),
+    ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "no sum of positive numbers"),
     ("sums of several growths by one divisor", "gradient/derive/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
+    ("a sum with two factors", "gradient/derive/rescaled:_Rescaling._unscaled", "factor is not None and carry in self._factors", "False", "scaled again"),
+    ("a divisor that may be 0", "gradient/derive/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
     ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
+)  # fmt: skip
+
+# Of the products of a walk: its test is tests/gradient/test_products.py.
+PRODUCTS = (
+    ("a mask of columns moves", "gradient/derive/walk/products:_masked", "f.unexpanded(_plain(condition), (1,))", "f.unexpanded(_plain(condition), (1,)) or f.unexpanded(_plain(condition), (0,))", "a mask of columns"),
+    ("another value than 0", "gradient/derive/walk/products:_masked", "constant(_plain(no)) == 0", "True", "another value outside of the mask"),
+    ("of rows that are added up", "gradient/derive/walk/products:_transposed", "isinstance(expr, Permute) and expr.order == TURNED", "True", "a mask of rows that are added up"),
+    ("an operand that is read", "gradient/derive/walk/products:_without_masked_operands", "len(products) == _uses(body, symbol)", "products", "a masked block that is read"),
+    ("a product that is read", "gradient/derive/walk/products:_without_masked_sums", "_uses(body, symbol) != 1", "False", "a product that is read"),
+    ("multiplied as it was as well", "gradient/derive/walk/products:_to_turn", "_uses(body, symbol) != expected", "False", "multiplied both ways"),
+    ("rows stay rows", "gradient/derive/walk/products:_turn", "expr.axes[::-1]", "expr.axes", "transposed, with all that it comes from"),
+    ("any block can be transposed", "gradient/derive/walk/products:_to_turn", "all((_can_turn(values[symbol], group) for symbol in group))", "True", "of a row without an axis"),
 )  # fmt: skip
 
 # Of what outputs hold: its test is tests/gradient/test_stored.py.

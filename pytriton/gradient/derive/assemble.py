@@ -23,6 +23,7 @@ from pytriton.gradient.derive.program import announced, every, live, loops, prod
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.stored import SavedValue, saved
+from pytriton.gradient.derive.walk.products import arranged
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
@@ -184,6 +185,8 @@ class _Kernel:
         """The kernel, and its parameters."""
         forward, front = self.forward, self.forward.front
         body = tidy(self.lines(), self.reversed.raw)
+        if self.turn is not None:
+            body = arranged(body)
         self.work, used = (loops(body), products(body)), reads(body)
         taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
         chosen: dict[Symbol, str] = {}

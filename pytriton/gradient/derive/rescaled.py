@@ -17,9 +17,10 @@ the forward's values (``Loop.computed``), and no derivative flows through it; th
 it, and derivatives flow through this one alone. That needs that none flows through M: that no output changes if d
 is added to M, while the second loop has M + d for M (cancelled.py).
 
-So M may be any number. Where one of the sums, s, is of positive numbers, M + log(s) / c is taken: s is 1 then, and
-each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities exp(c * f - c * M) are at
-most 1 then, and cotangents of means are those that were loaded, which a product takes as they are.
+So M may be any number. Where one of the sums, s, is of positive numbers, and the kernel divides by it, M + log(s) /
+c is taken: s is 1 then, and each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities
+exp(c * f - c * M) are at most 1 then, and cotangents of means are those that were loaded, which a product takes as
+they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite.
 
 What ``rescaled`` checks, each with ``Shift``, which knows how values change with d:
 
@@ -31,8 +32,8 @@ What ``rescaled`` checks, each with ``Shift``, which knows how values change wit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import isclose
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
@@ -94,7 +95,7 @@ def rescaled(
             rescaling = _Rescaling(loop, carry, starts)
             adding = rescaling.adding()
             if adding is not None and _cancels(carry.after, [adding, *after], flow, outputs):
-                return rescaling.with_one(adding) or rescaling.as_it_is(adding)
+                return rescaling.with_one(adding, after) or rescaling.as_it_is(adding)
     return None
 
 
@@ -163,7 +164,7 @@ class _Rescaling:
 
     def _unscaled(self) -> list[Item] | None:
         """The body with M for m', and without the factors of the sums, which are noted; None where a value reads
-        two sums.
+        two sums, or a sum has two factors.
         """
         copies: dict[Symbol, Expr] = {self._update: self._last}
         owner = {carry.inside: carry for carry in self._sums}
@@ -181,8 +182,10 @@ class _Rescaling:
             carry = next(iter(read.values()), None)
             if carry is not None:
                 value, factor = _without_factor(value, carry.inside)
+                if factor is not None and carry in self._factors:
+                    return None
                 if factor is not None:
-                    self._factors.setdefault(carry, factor)
+                    self._factors[carry] = factor
                 owner[item.symbol] = carry
             if carry is not None and isinstance(value, Name):
                 copies[item.symbol] = value
@@ -260,6 +263,8 @@ class _Rescaling:
         value = self._starts.get(before.symbol) if isinstance(before, Name) else before
         if value is not None and _is_zero(value):
             return value
+        if constant(self._exponent.before) in (math.inf, -math.inf):
+            return None  # exp(inf - inf) in a loop without iterations
         first = self._inlined(
             factor, {self._exponent.inside: self._exponent.before, self._update: self._last}
         )
@@ -277,14 +282,18 @@ class _Rescaling:
         computed = {carry.after: own[carry.after] for carry in adding.carried}
         return Rescaled((replace(computing, constant=True),), replace(adding, computed=computed))
 
-    def with_one(self, adding: Loop) -> Rescaled | None:
-        """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M."""
+    def with_one(self, adding: Loop, after: Sequence[Item]) -> Rescaled | None:
+        """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M, or an
+        output may be finite where that sum is 0.
+        """
         exponent = self._exponent.after
         sums = [carry for carry in adding.carried if self._grown.get(carry.inside, FIXED) != FIXED]
         growth = list(dict.fromkeys(self._grown[carry.inside].by for carry in sums))
         logarithm = _logarithm(growth[0]) if len(growth) == 1 else None
         in_order = all(_is_in_order(self._grown[carry.inside]) for carry in sums)
-        one = next((carry for carry in sums if self._may_be_one(adding, carry)), None)
+        results = {carry.after for carry in sums} | {exponent}
+        divides = (c for c in sums if _Divisor(c.after, after).is_needed_by_all(results))
+        one = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
         if logarithm is None or one is None or not in_order:
             return None
         computing, own = copied(self._loop)
@@ -311,9 +320,65 @@ class _Rescaling:
         return alike and all(_is_positive(end, values, carry.inside) for end in ends)
 
 
+class _Divisor:
+    """A sum that the statements behind a loop divide by, or take the logarithm of: where it is 0, what depends on
+    that is not finite.
+    """
+
+    def __init__(self, summed: Symbol, after: Sequence[Item]) -> None:
+        self._zero, self._infinite = {summed}, set[Symbol]()
+        self._after = after
+        for item in after:
+            if isinstance(item, Define) and item.value is not None:
+                self._zero |= {item.symbol} if self._is_zero(item.value) else set()
+                self._infinite |= {item.symbol} if self._is_infinite(item.value) else set()
+
+    def is_needed_by_all(self, results: Iterable[Symbol]) -> bool:
+        """Whether no store of what depends on these variables is finite where the sum is 0."""
+        dependent = {*results}
+        for item in self._after:
+            reads = {s for part in every([item]) for expr in expressions_of(part) for s in names(expr)}
+            if dependent.isdisjoint(reads):
+                continue
+            if isinstance(item, Define):
+                dependent.add(item.symbol)
+            elif not isinstance(item, Write) or not self._is_infinite(item.value):
+                return False
+        return True
+
+    def _is_zero(self, expr: Expr) -> bool:
+        match expr:
+            case Name(symbol=symbol):
+                return symbol in self._zero
+            case Binary(operator="*", left=left, right=right):
+                return self._is_zero(left) or self._is_zero(right)
+            case Binary(operator="/", left=operand) | Call(function="sqrt", arguments=(operand,)):
+                return self._is_zero(operand)
+            case Cast() | Expand() | Broadcast() | Reshape() | Permute():
+                return self._is_zero(expr.operand)
+        return False
+
+    def _is_infinite(self, expr: Expr) -> bool:
+        """Whether an expression is infinite or NaN where the sum is 0."""
+        match expr:
+            case Name(symbol=symbol):
+                return symbol in self._infinite
+            case Binary(operator="/", right=right) if self._is_zero(right):
+                return True
+            case Call(function="log" | "log2" | "rsqrt", arguments=(argument,)):
+                return self._is_zero(argument)
+            case Binary(operator="+" | "-" | "*", left=left, right=right):
+                return self._is_infinite(left) or self._is_infinite(right)
+            case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
+                return self._is_infinite(operand)
+            case Cast() | Expand() | Broadcast() | Reshape() | Permute() | Reduce(operator="+"):
+                return self._is_infinite(expr.operand)
+        return False
+
+
 def _logarithm(growth: float) -> str | None:
     """What the exponent of a sum is, which changes by exp(growth * d) if d is added to its exponent."""
-    return "log" if growth == -1 else "log2" if isclose(growth, -LN2, rel_tol=1e-6) else None
+    return "log" if growth == -1 else "log2" if math.isclose(growth, -LN2, rel_tol=1e-6) else None
 
 
 def _is_in_order(grown: Drift) -> bool:
