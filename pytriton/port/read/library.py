@@ -20,7 +20,6 @@ from pytriton.port.read import strings
 from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
-    Filtered,
     KernelObject,
     Library,
     NotKnown,
@@ -40,10 +39,6 @@ def attribute(library: Library, name: str) -> Any:
     """``torch.float16`` and the like."""
     if library.name == "torch" and name in DTYPES:
         return Dtype(DTYPES[name])
-    if library.name == "math" and name in ("inf", "pi", "e"):
-        return getattr(math, name)
-    if library.name == "os" and name == "sep":
-        return "/"
     return Library(f"{library.name}.{name}")
 
 
@@ -193,20 +188,9 @@ def _dict(mapping: Any = (), /, **named: Any) -> Any:
     return {**mapping, **named} if isinstance(mapping, dict) else dict(_items(mapping)) | named
 
 
-def _next(value: Any, *default: Any) -> Any:
-    """The first item; unknown for a filtered list."""
-    if isinstance(value, Filtered):
-        raise NotKnown
-    return next(iter(_items(value)), *default)
-
-
 def _set(value: Any = ()) -> Any:
     """A list without doubles: sets of known values are only counted and searched."""
     return list(dict.fromkeys(_items(value)))
-
-
-def _copied(value: Any) -> Any:
-    return dict(value) if isinstance(value, dict) else value
 
 
 # Functions whose effect on unknown values, or on lists of them, is known.
@@ -222,27 +206,19 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "tuple": lambda value=(): tuple(_items(value)),
     "dict": _dict,
     "collections.OrderedDict": _dict,
-    "collections.defaultdict": lambda *_: {},
-    "next": _next,
     "reversed": lambda value: _items(value)[::-1],
     "enumerate": lambda value, start=0: enumerate(_items(value), start),
     "zip": lambda *lists, strict=False: zip(*map(_items, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(_items, lists), repeat=repeat),
-    "itertools.permutations": lambda value, r=None: itertools.permutations(_items(value), r),
-    "itertools.chain": lambda *lists: itertools.chain(*map(_items, lists)),
-    "copy.copy": _copied,
-    "copy.deepcopy": _copied,
 }
 # Functions that are called as they are, if their arguments are known to the end.
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
-    "triton.cdiv_sum": lambda values, b: sum(-(-value // b) for value in values),
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "str": str,
     "set": _set,
-    "frozenset": _set,
     "range": lambda *bounds: iter(range(*bounds)),
     **{function.__name__: function for function in (len, abs, min, max, sum, round, hex, sorted)},
     **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log2", "sqrt")},

@@ -15,7 +15,6 @@ from typing import Any, Final
 from pytriton.port.read.values import node_of, text_of
 
 MAX_PATHS: Final = 64
-MAX_RUNS_IN_VAIN: Final = 24
 MAX_STEPS: Final = 60_000
 
 
@@ -25,7 +24,7 @@ class StopPath(Exception):
 
 @dataclass(eq=False)
 class Frame:
-    """The names of one function call, or of a module. ``fields`` are class bodies."""
+    """The names of one function call, of a class body, or of a module."""
 
     names: dict[str, Any] = field(default_factory=dict)
     around: Frame | None = None
@@ -48,7 +47,6 @@ class Choices:
 
     inherited: dict[str, bool]
     own: dict[str, bool] = field(default_factory=dict)
-    refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
     steps: int = 0
     outcome: Any = None  # results of the run, comparable
 
@@ -61,11 +59,7 @@ class Choices:
         key = text_of(node)
         if key not in self.inherited and key not in self.own:
             self.own[key] = True
-        way = self.inherited[key] if key in self.inherited else self.own[key]
-        match node:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
-                self.refined[text_of(left)] = value
-        return way is not turned
+        return (self.inherited | self.own)[key] is not turned
 
     def step(self) -> None:
         """Count one evaluation; a run has an end."""
@@ -83,21 +77,20 @@ def paths() -> Iterator[Choices]:
 
     The caller sets the ``outcome`` of each run, a list. A decision that once brought nothing new is tried again
     only when nothing better is left, so that the many conditions without an effect do not hide the few that have
-    one; and when such runs bring nothing new again and again, it is enough.
+    one.
     """
     pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
     idle: set[str] = set()
     seen: set[str] = set()
-    vain = 0
     for _ in range(MAX_PATHS):
-        best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
-        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
+        if not pending:
             return
-        decided, turned = pending.pop(best or 0)
+        decided, turned = pending.pop(
+            next((at for at, branch in enumerate(pending) if branch[1] not in idle), 0)
+        )
         choices = Choices(decided)
         yield choices
-        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
-        if vain and turned is not None:
+        if turned is not None and seen.issuperset(choices.outcome or ()):
             idle.add(turned)
         seen.update(choices.outcome or ())
         assumed = dict(decided)
