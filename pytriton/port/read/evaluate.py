@@ -3,8 +3,8 @@
 What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
 ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
 
-That expression is the identity of an unknown value, so two values must never share one. A name whose object is
-written to (``shape[0] = 7``, ``numbers.pop()``) gets a new one, and so does a name that a loop assigns.
+That expression is the identity of an unknown value, so two values must never share one. A name that a loop
+assigns gets a new one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pytriton.port.read.scopes import Frame
 from pytriton.port.read.values import (
     FAILURES,
     HOLE,
-    Class,
     Dtype,
     Library,
     NotKnown,
@@ -80,9 +79,10 @@ class Evaluator:
         """The value of any expression."""
         self.choices.step()
         handler = getattr(self, f"on_{type(node).__name__.lower()}", None)
-        if handler is None:
-            return Unknown(closed(node, frame))
-        return handler(node, frame)
+        if handler is not None:
+            with suppress(*FAILURES):
+                return handler(node, frame)
+        return Unknown(closed(node, frame))
 
     def truth(self, value: Any) -> bool:
         """A condition: known, or decided for this run."""
@@ -101,19 +101,17 @@ class Evaluator:
         return value if bound else Library(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
-        pieces: list[tuple[str, int]] = []
+        text: str = traced(())
+        line = node.lineno
         for part in node.values:
-            if isinstance(part, ast.Constant):
-                pieces.append((str(part.value), part.lineno))
-            elif isinstance(part, ast.FormattedValue):
-                value = self.value(part.value, frame)
-                form = getattr(part.format_spec, "values", ())
-                match form:
-                    case [ast.Constant(value=str(spec))] if isinstance(value, (int, float)):
-                        with suppress(ValueError):
-                            value = strings.format_fields("{:" + spec + "}", [value], {}, self.hole)
-                pieces.append((strings.spelled(value, self.hole), part.lineno))
-        return traced(_lines_set_right(node, pieces))
+            if isinstance(part, ast.FormattedValue):
+                plain = part.format_spec is None and part.conversion in (-1, ord("s"))
+                value = self.value(part.value, frame) if plain else Unknown(closed(part.value, frame))
+                text = strings.add(text, traced(((strings.spelled(value, self.hole), line),)))
+            elif isinstance(part, ast.Constant):
+                text = strings.add(text, traced(((str(part.value), line),)))
+                line += str(part.value).count("\n")
+        return text
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
         elements: list[Any] = []
@@ -128,9 +126,6 @@ class Evaluator:
         return tuple(elements) if isinstance(node, ast.Tuple) else elements
 
     on_tuple = on_list
-
-    def on_set(self, node: ast.Set, frame: Frame) -> Any:
-        return Unknown(closed(node, frame))
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
         entries: dict[Any, Any] = {}
@@ -152,27 +147,20 @@ class Evaluator:
                 return base.parent
             case Library():
                 return library.attribute(base, name)
-            case Class():
-                return self._member(base, name)
+            case Frame() if name == "apply" and isinstance(base.names.get("forward"), ScannedFunction):
+                forward = base.names["forward"]  # of an autograd function
+                return ScannedFunction(forward.node, forward.around, leaf("ctx"))
+            case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
+                decorators = [
+                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
+                ]
+                owner = base if "classmethod" in decorators else function.owner
+                return ScannedFunction(function.node, function.around, owner)
+            case Frame():
+                return base.names.get(name, leaf(f"{base.function}.{name}"))
             case _:
                 kind = "dtype" if name == "dtype" else None
                 return Unknown(ast.Attribute(node_of(base), name, ast.Load()), kind)
-
-    def _member(self, base: Class, name: str) -> Any:
-        """An attribute of a class or of an object; a function of it is bound."""
-        member = base.find(name)
-        if member is None and name == "apply" and isinstance(base.find("forward"), ScannedFunction):
-            forward = base.find("forward")  # of an autograd function
-            return ScannedFunction(forward.node, forward.around, Class("ctx", is_object=True))
-        if member is None and name not in base.names:
-            return leaf(f"{base.name}.{name}")
-        if not isinstance(member, ScannedFunction) or (base.is_object and name in base.names):
-            return member
-        decorators = decorators_of(member.node)
-        if "property" in decorators:
-            return leaf(f"{base.name}.{name}")
-        bound = "classmethod" in decorators or (base.is_object and "staticmethod" not in decorators)
-        return ScannedFunction(member.node, member.around, base if bound else None)
 
     def on_subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         base = self.value(node.value, frame)
@@ -208,11 +196,9 @@ class Evaluator:
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
-        try:
+        with suppress(*FAILURES):
             return self._computed(op, left, right)
-        except FAILURES:
-            kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
-            return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+        return Unknown(ast.BinOp(node_of(left), op, node_of(right)))
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
@@ -223,8 +209,6 @@ class Evaluator:
                 return strings.add(strings.spelled(left, self.hole), strings.spelled(right, self.hole))
             case ast.Div(), PurePath(), str() if literal(right):
                 return left / str(right)
-            case ast.BitOr(), dict(), dict():
-                return {**left, **right}
             case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
                 bounded = 0 <= right <= 64 and abs(left) < 1 << 32
             case _, int() | float(), int() | float():
@@ -258,27 +242,14 @@ class Evaluator:
                 break
         if all(map(known_truth, parts[:-1])):
             return parts[-1]
-        if (
-            known_truth(parts[-1])
-            and bool(parts[-1]) is isinstance(node.op, ast.Or)
-            and type(parts[-1]) is bool
-        ):
-            return parts[-1]
         return Unknown(ast.BoolOp(node.op, [node_of(part) for part in parts]), "bool")
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
-        values = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
-        results = [
-            self._compared(op, left, right)
-            for op, left, right in zip(node.ops, values, values[1:], strict=False)
-        ]
-        if False in results:
-            return False
-        if all(result is True for result in results):
-            return True
-        return Unknown(
-            ast.Compare(node_of(values[0]), node.ops, [node_of(value) for value in values[1:]]), "bool"
-        )
+        left, *others = (self.value(operand, frame) for operand in (node.left, *node.comparators))
+        result = self._compared(node.ops[0], left, others[0]) if len(others) == 1 else None
+        if result is not None:
+            return result
+        return Unknown(ast.Compare(node_of(left), node.ops, [node_of(other) for other in others]), "bool")
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
         """True or False; None if unknown."""
@@ -319,37 +290,33 @@ class Evaluator:
         frame.names[node.target.id] = value = self.value(node.value, frame)
         return value
 
-    def on_starred(self, node: ast.Starred, frame: Frame) -> Any:
-        return Unknown(ast.Starred(node_of(self.value(node.value, frame)), ast.Load()))
-
     def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> Any:
         inner = Frame(around=frame, module=frame.module)
-        try:
-            return [self.value(node.elt, inner) for _ in self._rows(node.generators, inner)]
-        except NotKnown:
-            return Unknown(closed(node, frame))
+        return [self.value(node.elt, inner) for _ in self._rows(node.generators, inner)]
 
     on_generatorexp = on_listcomp
 
     def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
         inner = Frame(around=frame, module=frame.module)
-        try:
-            return {
-                hashed(self.value(node.key, inner)): self.value(node.value, inner)
-                for _ in self._rows(node.generators, inner)
-            }
-        except NotKnown:
-            return Unknown(closed(node, frame))
+        rows = self._rows(node.generators, inner)
+        return {hashed(self.value(node.key, inner)): self.value(node.value, inner) for _ in rows}
 
     def _rows(self, generators: list[ast.comprehension], frame: Frame) -> Iterator[None]:
-        """Bind the names of each iteration of a comprehension; raises NotKnown."""
+        """Bind the names of each iteration of a comprehension; raises NotKnown.
+
+        An unknown filter is one decision: it keeps all, or the whole is unknown.
+        """
         if not generators:
             yield
             return
         first, *others = generators
         for item in items_of(self.value(first.iter, frame)):
             self.bind(first.target, item, frame)
-            if all(self.truth(self.value(test, frame)) for test in first.ifs):
+            tests = [self.value(test, frame) for test in first.ifs]
+            for test, value in zip(first.ifs, tests, strict=True):
+                if not known_truth(value) and not self.truth(Unknown(test)):
+                    raise NotKnown
+            if all(tests):
                 yield from self._rows(others, frame)
 
     # ---------------------------------------------------------------- assignments
@@ -366,10 +333,8 @@ class Evaluator:
                 self.bind(element, self.entry(value, position), frame)
         elif isinstance(target, ast.Attribute):
             base = self.value(target.value, frame)
-            if isinstance(base, Class):
+            if isinstance(base, Frame):
                 base.names[target.attr] = value
-            else:
-                self.changed(target.value, base, frame)
         elif isinstance(target, ast.Subscript):
             base, key = self.value(target.value, frame), self.value(target.slice, frame)
             if isinstance(base, dict):
@@ -377,19 +342,15 @@ class Evaluator:
             elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
                 base[key] = value
             else:
-                self.changed(target.value, base, frame)
+                self.changed(base)
 
-    def changed(self, node: ast.expr, value: Any, frame: Frame) -> None:
-        """An object was written to in a way that is not followed: from here on its content is unknown."""
+    def changed(self, value: Any) -> None:
+        """A known list or dict was written to in a way that is not followed: it has an unknown part now."""
         self.count += 1
         if isinstance(value, list):
             value[:] = [Unknown(ast.Starred(ast.Name(f"list_{self.count}", ast.Load()), ast.Load()))]
         elif isinstance(value, dict):
             value[None] = leaf(f"dict_{self.count}")
-        while isinstance(node, (ast.Attribute, ast.Subscript)):
-            node = node.value
-        if isinstance(node, ast.Name) and isinstance(frame.find(node.id)[1], Unknown):
-            frame.names[node.id] = leaf(f"{node.id}_{self.count}")
 
     def forget(self, nodes: Iterable[ast.AST], frame: Frame) -> None:
         """The names that code assigns which is not followed, or not as often as it runs, are unknown."""
@@ -416,11 +377,6 @@ def known_truth(value: Any) -> bool:
     )
 
 
-def decorators_of(node: Any) -> list[str]:
-    """The decorators of a function, or of a lambda."""
-    return [ast.unparse(decorator) for decorator in getattr(node, "decorator_list", ())]
-
-
 def is_open(values: Any) -> bool:
     """Whether a list has a part ``*rest``, or a dict further entries, that are unknown."""
     if isinstance(values, dict):
@@ -430,17 +386,6 @@ def is_open(values: Any) -> bool:
 
 def _bits(number: float) -> int:
     return number.bit_length() if isinstance(number, int) else 0
-
-
-def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Python 3.11 gives all parts of a triple-quoted f-string the line of its start: count line breaks."""
-    line = node.lineno
-    fixed: list[tuple[str, int]] = []
-    exact = len({at for _, at in pieces}) > 1
-    for text, at in pieces:
-        fixed.append((text, at if exact else line))
-        line += text.count("\n")
-    return fixed
 
 
 class _Closing(ast.NodeTransformer):

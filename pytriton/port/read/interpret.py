@@ -15,11 +15,10 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, strings
-from pytriton.port.read.evaluate import Evaluator, decorators_of, hashed, items_of
+from pytriton.port.read.evaluate import Evaluator, closed, hashed, items_of
 from pytriton.port.read.scopes import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     FAILURES,
-    Class,
     KernelObject,
     LaunchSite,
     Library,
@@ -35,8 +34,6 @@ from pytriton.port.read.values import (
 
 MAX_DEPTH: Final = 12  # of calls
 _TRITON: Final = ("triton", "pytriton")
-# Functions and methods that give another value each time, or change the object that they belong to.
-_CHANGES: Final = frozenset("next pop popleft popitem read input random randint randrange choice".split())
 _IMPORTS: Final = ("__import__", "importlib.import_module")
 _NO_DEFINES: Final = ("grid", "num_warps", "num_stages", "bench")  # keywords of a call
 
@@ -116,11 +113,6 @@ class Interpreter(Evaluator):
         finally:
             self.launches = mine
 
-    def attribute(self, base: Any, name: str) -> Any:
-        if isinstance(base, Frame):
-            return base.names.get(name, leaf(name))
-        return super().attribute(base, name)
-
     # Statements
 
     def body(self, statements: list[ast.stmt], frame: Frame) -> None:
@@ -149,9 +141,8 @@ class Interpreter(Evaluator):
         old, new = self.value(target, frame), self.value(node.value, frame)
         if isinstance(old, list) and isinstance(new, (list, tuple)) and isinstance(node.op, ast.Add):
             old.extend(new)
-        elif isinstance(old, list):
-            self.changed(target, old, frame)
         else:
+            self.changed(old)
             self.bind(target, self.binary(node.op, old, new), frame)
 
     def do_return(self, node: ast.Return, frame: Frame) -> None:
@@ -172,14 +163,12 @@ class Interpreter(Evaluator):
     do_asyncfunctiondef = do_functiondef
 
     def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
-        kind = Class(node.name, {}, tuple(self.value(base, frame) for base in node.bases))
-        frame.names[node.name] = kind
-        inner = Frame(kind.names, frame, node.name, frame.module)
+        inner = Frame({}, frame, node.name, frame.module)
         self.body(node.body, inner)
-        for function in kind.names.values():
-            if isinstance(function, ScannedFunction) and function.around is inner:
-                function.around = frame  # a method does not see the class body
-                function.owner = kind
+        for member in inner.names.values():
+            if isinstance(member, ScannedFunction) and member.around is inner:
+                member.around = frame  # a method does not see the class body
+        frame.names[node.name] = inner
 
     def do_if(self, node: ast.If, frame: Frame) -> None:
         condition = self.value(node.test, frame)
@@ -253,11 +242,11 @@ class Interpreter(Evaluator):
     # Calls of functions of the project
 
     def call_function(
-        self, function: ScannedFunction, arguments: list[Any] | None, named: dict[str, Any], unknown: Unknown
+        self, function: ScannedFunction, arguments: list[Any] | None, named: dict[str, Any]
     ) -> Any:
         """The result of a function of the project; ``arguments`` None: called with unknown ones."""
         if self.depth >= MAX_DEPTH:
-            return unknown
+            raise NotKnown
         node = function.node
         frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
         if function.owner is not None and arguments is not None:
@@ -268,7 +257,9 @@ class Interpreter(Evaluator):
             if isinstance(node, ast.Lambda):
                 return self.value(node.body, frame)
             self.body(node.body, frame)
-            return unknown if any(isinstance(child, ast.Yield) for child in ast.walk(node)) else None
+            if any(isinstance(child, ast.Yield) for child in ast.walk(node)):
+                raise NotKnown
+            return None
         except _Return as result:
             return result.value
         finally:
@@ -284,8 +275,6 @@ class Interpreter(Evaluator):
         parameters = [*positional, *node.kwonlyargs]
         names = [parameter.arg for parameter in parameters]
         passed = dict(zip(names[: len(positional)], arguments or (), strict=False)) | named
-        if arguments is None and function.owner is not None and names:
-            passed[names[0]] = function.owner
         defaults = [*padding, *node.defaults, *node.kw_defaults]
         for parameter, default in zip(parameters, defaults, strict=True):
             name, word = parameter.arg, getattr(parameter.annotation, "id", None)
@@ -306,17 +295,6 @@ class Interpreter(Evaluator):
             frame.names[node.vararg.arg] = more
         if node.kwarg is not None:
             frame.names[node.kwarg.arg] = leaf(node.kwarg.arg) if arguments is None else rest
-
-    def make(self, kind: Class, arguments: list[Any] | None, named: dict[str, Any]) -> Class:
-        """An object of a class of the project, after its ``__init__``; ``arguments`` None: with unknown ones."""
-        self.count += 1
-        name = "self" if arguments is None else f"{kind.name}_{self.count}"
-        instance = Class(name, {}, (kind,), is_object=True)
-        constructor = kind.find("__init__")
-        if isinstance(constructor, ScannedFunction):
-            bound = ScannedFunction(constructor.node, constructor.around, instance)
-            self.call_function(bound, arguments, named, leaf("_"))
-        return instance
 
     def launched(
         self,
@@ -357,7 +335,15 @@ class Interpreter(Evaluator):
                 named.update({str(key): item for key, item in value.items()})
             else:
                 more = value
-        return self._called(function, list(arguments), named, more, node, frame)
+        try:
+            return self._called(function, list(arguments), named, more, node, frame)
+        except FAILURES:
+            known = isinstance(function, tuple)
+            if known:
+                self.changed(function[0])
+            callee = closed(node.func, frame) if known else node_of(function)
+            keywords = [ast.keyword(key, node_of(argument)) for key, argument in named.items()]
+            return Unknown(ast.Call(callee, [node_of(argument) for argument in arguments], keywords))
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
         """The called function; a method of a known value is a pair of the value and the name."""
@@ -377,20 +363,12 @@ class Interpreter(Evaluator):
         node: Any,
         frame: Frame,
     ) -> Any:
-        unknown = Unknown(
-            ast.Call(
-                node_of(function) if not isinstance(function, tuple) else node.func,
-                [node_of(argument) for argument in arguments],
-                [ast.keyword(key, node_of(argument)) for key, argument in named.items()],
-            )
-        )
+        """The result; raises one of ``FAILURES`` where it is unknown."""
         match function:
             case KernelObject():
                 return self.launched(function, arguments, named, more, node.lineno)
             case ScannedFunction():
-                return self.call_function(function, arguments, named, unknown)
-            case Class(is_object=False):
-                return self.make(function, arguments, named)
+                return self.call_function(function, arguments, named)
             case Library(name="triton.kernel"):
                 if more is not None:
                     named["defines"] = {**(named.get("defines") or {}), None: more}
@@ -401,31 +379,12 @@ class Interpreter(Evaluator):
                 module = arguments[0].split(".")[0] if name == "__import__" else str(arguments[0])
                 return self.imported(module, 0, frame)
             case Library(name="random.shuffle") if arguments:
-                self.changed(node.args[0], arguments[0], frame)
+                self.changed(arguments[0])
             case Library(name=name):
-                try:
-                    return library.call(name, arguments, named, self.root)
-                except FAILURES:
-                    return self._fresh(name, unknown)
+                return library.call(name, arguments, named, self.root)
             case (base, str(name)):
-                try:
-                    return self._method(base, name, arguments, named, more)
-                except FAILURES:
-                    if isinstance(base, (list, dict)) and name not in ("index", "count"):
-                        self.changed(node.func.value, base, frame)
-                    return unknown
-        name = getattr(node.func, "attr", "")
-        if name in _CHANGES or (name.endswith("_") and not name.startswith("_")):
-            self.changed(node.func.value, None, frame)
-            return self._fresh(name, unknown)
-        return unknown
-
-    def _fresh(self, name: str, unknown: Unknown) -> Unknown:
-        """Calls that give another value each time are not taken for one another."""
-        if name.rsplit(".", 1)[-1] not in _CHANGES:
-            return unknown
-        self.count += 1
-        return leaf(f"{name}_{self.count}")
+                return self._method(base, name, arguments, named, more)
+        raise NotKnown
 
     def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
         """A method of a known value; raises one of ``FAILURES`` where it is not followed."""
@@ -465,16 +424,10 @@ class Interpreter(Evaluator):
             if more is not None:
                 base[None] = more
             return None
-        if name in ("get", "setdefault", "pop") and arguments:
+        if name == "get" and arguments:
             key = hashed(arguments[0])
-            if None in base and key not in base:  # more entries than are known
-                raise NotKnown
-            entry = base.get(key, arguments[1] if len(arguments) > 1 else None)
-            if name == "setdefault":
-                base[key] = entry
-            if name == "pop":
-                base.pop(key, None)
-            return entry
+            if key in base or None not in base:
+                return base.get(key, arguments[1] if len(arguments) > 1 else None)
         if name == "copy":
             return dict(base)
         if name in ("items", "keys", "values") and None not in base:
@@ -494,8 +447,10 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], 
                 run.module(path, tree, path.stem if entry else "__main__")
                 if entry is not None:
                     run.launches.clear()
-                    _enter(run, entry)
-            except (StopPath, RecursionError):
+                    function = run.defined.get(entry)
+                    if function is not None:  # else on another path
+                        run.call_function(function, None, {})
+            except (StopPath, RecursionError, *FAILURES):
                 pass
             choices.outcome = [_outcome(launch) for launch in run.launches]
             launches += run.launches
@@ -505,13 +460,10 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], 
 def _outcome(launch: LaunchSite) -> str:
     """The options of a launch, as text: runs with equal outcomes are one."""
     kernel = launch.kernel
-    return "; ".join(map(_shown, (kernel.source, kernel.defines, launch.defines)))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items())
-    return value if isinstance(value, str) else text_of(node_of(value))
+    try:
+        return text_of(node_of([kernel.source, kernel.defines, launch.defines]))
+    except RecursionError:
+        return ""
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -521,17 +473,3 @@ def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
             yield child
         elif isinstance(child, (ast.stmt, ast.excepthandler)):
             yield from _functions(child)
-
-
-def _enter(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    """Follow one function with unknown parameters; a method gets an object made with unknown ones."""
-    function = run.defined.get(node)
-    if function is None:
-        return  # on another path
-    owner, decorators = function.owner, decorators_of(node)
-    if "staticmethod" in decorators:
-        owner = None
-    elif owner is not None and "classmethod" not in decorators:
-        owner = run.make(owner, None, {})
-    if function.owner is None or node.name != "__init__":
-        run.call_function(ScannedFunction(node, function.around, owner), None, {}, leaf("_"))

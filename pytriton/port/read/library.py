@@ -6,12 +6,10 @@ has an effect outside: the only files read are Triton-C texts and modules inside
 
 from __future__ import annotations
 
-import ast
 import itertools
-import math
 import os.path
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -26,7 +24,6 @@ from pytriton.port.read.values import (
     Traced,
     Unknown,
     literal,
-    node_of,
     traced,
 )
 
@@ -40,12 +37,6 @@ def attribute(library: Library, name: str) -> Any:
     if library.name == "torch" and name in DTYPES:
         return Dtype(DTYPES[name])
     return Library(f"{library.name}.{name}")
-
-
-def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -> Unknown:
-    """A call that stays as it is written."""
-    function = ast.Name(name, ast.Load())
-    return Unknown(ast.Call(function, [node_of(argument) for argument in arguments], []), kind)
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
@@ -72,10 +63,7 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
     """``triton.kernel`` of any era; arguments after the source are distinguished as by the runtime."""
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
-        try:
-            source = _read([source], {}, root)
-        except NotKnown:
-            source = unknown_call("open", [str(source)])
+        source = _read([source], {}, root)
     options = dict(zip(_order(positional), positional, strict=False))
     options = {**options, **{key: value for key, value in named.items() if value is not None}}
     defines = options.get("defines")
@@ -118,20 +106,14 @@ def _config(defines: Any = None, num_warps: Any = 4, **_: Any) -> Any:
     return ConfigPoint(dict(defines or {}), num_warps)
 
 
-def _cdiv(a: Any, b: Any) -> Any:
-    if _integers(a, b):
-        return -(-a // b)
-    return unknown_call("triton.cdiv", [a, b], "int")
+def _cdiv(a: int, b: int) -> int:
+    return -(-a // b)
 
 
-def _next_power_of_2(n: Any) -> Any:
-    if _integers(n) and 0 <= n < 1 << 40:
-        return 1 << max(n - 1, 0).bit_length()
-    return unknown_call("triton.next_power_of_2", [n], "int")
-
-
-def _integers(*values: Any) -> bool:
-    return all(isinstance(value, int) for value in values)
+def _next_power_of_2(n: int) -> int:
+    if not 0 <= n < 1 << 40:
+        raise NotKnown
+    return 1 << max(n - 1, 0).bit_length()
 
 
 # files
@@ -188,16 +170,9 @@ def _dict(mapping: Any = (), /, **named: Any) -> Any:
     return {**mapping, **named} if isinstance(mapping, dict) else dict(_items(mapping)) | named
 
 
-def _set(value: Any = ()) -> Any:
-    """A list without doubles: sets of known values are only counted and searched."""
-    return list(dict.fromkeys(_items(value)))
-
-
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": _config,
-    "triton.cdiv": _cdiv,
-    "triton.next_power_of_2": _next_power_of_2,
     "textwrap.dedent": lambda text: strings.method(text, "dedent", []),
     "int": _converted(int),
     "float": _converted(float),
@@ -213,13 +188,13 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
 }
 # Functions that are called as they are, if their arguments are known to the end.
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
+    "triton.cdiv": _cdiv,
+    "triton.next_power_of_2": _next_power_of_2,
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "str": str,
-    "set": _set,
     "range": lambda *bounds: iter(range(*bounds)),
     **{function.__name__: function for function in (len, abs, min, max, sum, round, hex, sorted)},
-    **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log2", "sqrt")},
 }

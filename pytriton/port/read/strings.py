@@ -8,9 +8,9 @@ their lines; the result of any other operation only knows the first. Results are
 from __future__ import annotations
 
 import re
-import string
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ def _computed(text: str, result: Any) -> Any:
 def add(left: str, right: str) -> str:
     """``left + right``."""
     if len(left) + len(right) > MAX_LENGTH:
-        return left
+        raise NotKnown
     return traced((*pieces_of(left), *pieces_of(right)))
 
 
@@ -56,63 +56,41 @@ def spelled(value: Any, hole: Hole) -> str:
     return hole(value)
 
 
-_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*\d{0,3}(?:\.\d{1,3})?)([diuoxXeEfFgGcrs%])")
+_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?(.?)", re.DOTALL)
 
 
 def interpolate(text: str, values: Any, hole: Hole) -> str:
-    """``text % values``; raises one of ``FAILURES`` where the two do not fit."""
+    """``text % values`` with ``%s`` and ``%d``; raises one of ``FAILURES`` for anything else."""
     named = values if isinstance(values, dict) else {}
     positional = list(values if isinstance(values, tuple) else () if named else (values,))
 
     def converted(match: re.Match[str]) -> str:
-        name, form = match[1], match[2] + match[3]
-        if match[3] == "%":
+        name, form = match.groups()
+        if form == "%":
             return "%"
         value = positional.pop(0) if name is None else named[name]
-        if isinstance(value, (bool, int, float)) and form != "s":
-            return f"%{form}" % value
+        if form not in ("s", "d") or (form == "d" and isinstance(value, float)):
+            raise NotKnown
         return spelled(value, hole)
 
     result: str = _computed(text, _PERCENT.sub(converted, text))
     return result
 
 
-class _Fields(string.Formatter):
-    """``format`` with fields that are names or numbers; raises KeyError for ``{x.y}`` and ``{x[0]}``."""
-
-    def __init__(self, hole: Hole) -> None:
-        self.hole = hole
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
-        key = int(field_name) if field_name.isdigit() else field_name
-        return self.get_value(key, args, kwargs), field_name
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        simple = re.fullmatch(r"[0-9.,<>^+#xXdgef]{1,4}", format_spec)
-        if simple and isinstance(value, (int, float)):
-            return format(value, format_spec)
-        return spelled(value, self.hole)
-
-
 def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str:
     """``text.format(...)`` with fields that are names or numbers; raises one of ``FAILURES`` for anything else."""
-    result: str = _computed(text, _Fields(hole).vformat(text, arguments, named))
+    if re.search(r"\{[^{}]*[^\w{}]", re.sub(r"\{\{|\}\}", "", text)):
+        raise NotKnown
+    texts = [spelled(argument, hole) for argument in arguments]
+    others = {name: spelled(argument, hole) for name, argument in named.items()}
+    result: str = _computed(text, str(text).format(*texts, **others))
     return result
 
 
 def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
     """``separator.join(parts)``."""
-    joined: list[tuple[str, int]] = []
-    for number, part in enumerate(parts):
-        if number:
-            joined += pieces_of(separator)
-        joined += pieces_of(spelled(part, hole))
-        if sum(len(text) for text, _ in joined[-2:]) > MAX_LENGTH:
-            break
-    return traced(joined)
+    texts = [spelled(part, hole) for part in parts]
+    return reduce(lambda left, right: add(add(left, separator), right), texts) if texts else ""
 
 
 def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:

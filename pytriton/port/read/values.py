@@ -111,24 +111,7 @@ class ScannedFunction:
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     around: Any  # the Frame it was defined in
-    owner: Class | None = None  # what a method is bound to
-
-
-@dataclass(eq=False)
-class Class:
-    """A class of the scanned code, or an object of one: its base is its class."""
-
-    name: str
-    names: dict[str, Any] = field(default_factory=dict)
-    bases: tuple[Any, ...] = ()
-    is_object: bool = False
-
-    def find(self, name: str) -> Any:
-        """An attribute, also of a base; None if there is none."""
-        if name in self.names:
-            return self.names[name]
-        inherited = (base.find(name) for base in self.bases if isinstance(base, Class))
-        return next((value for value in inherited if value is not None), None)
+    owner: Any = None  # its first argument, of a method that is bound
 
 
 @dataclass(frozen=True)
@@ -191,7 +174,7 @@ def node_of(value: Any) -> ast.expr:
     match value:
         case Unknown():
             return value.node
-        case Class() | Library():
+        case Library():
             return ast.Name(value.name, ast.Load())
         case Dtype():
             return ast.Name(f"torch.{value.name}", ast.Load())
