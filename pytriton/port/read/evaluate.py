@@ -27,6 +27,7 @@ from pytriton.port.read.values import (
     NotKnown,
     ScannedFunction,
     Unknown,
+    is_open,
     leaf,
     literal,
     node_of,
@@ -151,9 +152,7 @@ class Evaluator:
                 forward = base.names["forward"]  # of an autograd function
                 return ScannedFunction(forward.node, forward.around, leaf("ctx"))
             case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
-                decorators = [
-                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
-                ]
+                decorators = [ast.unparse(decorator) for decorator in function.node.decorator_list]
                 owner = base if "classmethod" in decorators else function.owner
                 return ScannedFunction(function.node, function.around, owner)
             case Frame():
@@ -164,15 +163,7 @@ class Evaluator:
 
     def on_subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         base = self.value(node.value, frame)
-        if not isinstance(node.slice, ast.Slice):
-            return self.entry(base, self.value(node.slice, frame))
-        bounds: list[Any] = [
-            part and self.value(part, frame) for part in (node.slice.lower, node.slice.upper)
-        ]
-        constant = node.slice.step is None and all(part is None or isinstance(part, int) for part in bounds)
-        if constant and isinstance(base, (list, tuple, str)) and not is_open(base):
-            return base[slice(bounds[0], bounds[1])]
-        return Unknown(ast.Subscript(node_of(base), closed(node.slice, frame), ast.Load()))
+        return self.entry(base, self.value(node.slice, frame))
 
     def entry(self, base: Any, key: Any) -> Any:
         """``base[key]``; an entry of a known dict under an unknown key is decided, one question a key."""
@@ -283,9 +274,6 @@ class Evaluator:
                 return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
 
-    def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
-        return ScannedFunction(node, frame)
-
     def on_namedexpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
         frame.names[node.target.id] = value = self.value(node.value, frame)
         return value
@@ -375,13 +363,6 @@ def known_truth(value: Any) -> bool:
     return not isinstance(value, (Unknown, Library)) and (
         not isinstance(value, (list, dict)) or not is_open(value)
     )
-
-
-def is_open(values: Any) -> bool:
-    """Whether a list has a part ``*rest``, or a dict further entries, that are unknown."""
-    if isinstance(values, dict):
-        return None in values
-    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
 
 
 def _bits(number: float) -> int:

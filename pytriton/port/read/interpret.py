@@ -26,6 +26,7 @@ from pytriton.port.read.values import (
     ScannedFunction,
     Traced,
     Unknown,
+    is_open,
     leaf,
     literal,
     node_of,
@@ -248,14 +249,12 @@ class Interpreter(Evaluator):
         if self.depth >= MAX_DEPTH:
             raise NotKnown
         node = function.node
-        frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
+        frame = Frame({}, function.around, node.name, function.around.module)
         if function.owner is not None and arguments is not None:
             arguments = [function.owner, *arguments]
         self._bind_parameters(function, arguments, named, frame)
         self.depth += 1
         try:
-            if isinstance(node, ast.Lambda):
-                return self.value(node.body, frame)
             self.body(node.body, frame)
             if any(isinstance(child, ast.Yield) for child in ast.walk(node)):
                 raise NotKnown
@@ -330,11 +329,11 @@ class Interpreter(Evaluator):
             value = self.value(keyword.value, frame)
             if keyword.arg is not None:
                 named[keyword.arg] = value
-            elif isinstance(value, dict):
-                more = value.pop(None, more) if None in value else more
-                named.update({str(key): item for key, item in value.items()})
             else:
-                more = value
+                names = [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
+                named |= {name: value[name] for name in names}
+                if not isinstance(value, dict) or len(names) < len(value):
+                    more = Unknown(node_of(value))
         try:
             return self._called(function, list(arguments), named, more, node, frame)
         except FAILURES:
@@ -367,7 +366,7 @@ class Interpreter(Evaluator):
         match function:
             case KernelObject():
                 return self.launched(function, arguments, named, more, node.lineno)
-            case ScannedFunction():
+            case ScannedFunction() if more is None and not is_open(arguments):
                 return self.call_function(function, arguments, named)
             case Library(name="triton.kernel"):
                 if more is not None:

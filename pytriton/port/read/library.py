@@ -23,6 +23,7 @@ from pytriton.port.read.values import (
     NotKnown,
     Traced,
     Unknown,
+    is_open,
     literal,
     traced,
 )
@@ -159,11 +160,10 @@ def _converted(kind: type) -> Callable[[Any], Any]:
 
 
 def _items(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)) or (isinstance(value, str) and literal(value)):
-        return list(value)
-    if isinstance(value, dict) and None not in value:
-        return list(value)
-    raise NotKnown
+    listed = isinstance(value, (list, tuple, dict)) or (isinstance(value, str) and literal(value))
+    if not listed or is_open(value):
+        raise NotKnown
+    return list(value)
 
 
 def _dict(mapping: Any = (), /, **named: Any) -> Any:

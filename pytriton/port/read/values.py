@@ -109,7 +109,7 @@ class Library:
 class ScannedFunction:
     """A function of the scanned code, with the names around it."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    node: ast.FunctionDef | ast.AsyncFunctionDef
     around: Any  # the Frame it was defined in
     owner: Any = None  # its first argument, of a method that is bound
 
@@ -162,6 +162,13 @@ def literal(value: Any) -> bool:
     return all(literal(item) for item in _inside(value))
 
 
+def is_open(values: Any) -> bool:
+    """Whether a list has a part ``*rest``, or a dict further entries, that are unknown."""
+    if isinstance(values, dict):
+        return None in values
+    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
+
+
 def _inside(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, tuple, set)):
         yield from value
@@ -179,7 +186,7 @@ def node_of(value: Any) -> ast.expr:
         case Dtype():
             return ast.Name(f"torch.{value.name}", ast.Load())
         case ScannedFunction():
-            return ast.Name(getattr(value.node, "name", f"lambda_{value.node.lineno}"), ast.Load())
+            return ast.Name(value.node.name, ast.Load())
         case dict():
             return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
         case list() | tuple():
