@@ -341,13 +341,19 @@ class Evaluator:
             value[None] = leaf(f"dict_{self.count}")
 
     def forget(self, nodes: Iterable[ast.AST], frame: Frame) -> None:
-        """The names that code assigns which is not followed, or not as often as it runs, are unknown."""
+        """Names and objects that code writes which is not followed, or not as often as it runs, are unknown."""
         for node in (inner for outer in nodes for inner in ast.walk(outer)):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.count += 1
-                old = frame.names.get(node.id)
-                kind = "bool" if isinstance(old, bool) else "int" if isinstance(old, int) else None
-                frame.names[node.id] = leaf(f"{node.id}_{self.count}", kind)
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    self.count += 1
+                    old = frame.names.get(name)
+                    kind = "bool" if isinstance(old, bool) else "int" if isinstance(old, int) else None
+                    frame.names[name] = leaf(f"{name}_{self.count}", kind)
+                case (
+                    ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+                    | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+                ):
+                    self.changed(frame.find(name)[1])
 
 
 def items_of(values: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -183,30 +183,29 @@ class Interpreter(Evaluator):
         try:
             items = items_of(values)
         except NotKnown:
-            item = Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))
-            self._once(
-                [node.target, *node.body], node.body, frame, lambda: self.bind(node.target, item, frame)
-            )
-        else:
-            with contextlib.suppress(_Break):
-                for item in items:
-                    self.bind(node.target, item, frame)
-                    with contextlib.suppress(_Continue):
-                        self.body(node.body, frame)
-        self.body(node.orelse, frame)
+            self._once(node, ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []), frame)
+            return
+        with contextlib.suppress(_Break):
+            for item in items:
+                self.bind(node.target, item, frame)
+                with contextlib.suppress(_Continue):
+                    self.body(node.body, frame)
+            self.body(node.orelse, frame)
 
     def do_while(self, node: ast.While, frame: Frame) -> None:
-        self._once(node.body, node.body, frame, lambda: self.value(node.test, frame))
+        self._once(node, node.test, frame)
 
-    def _once(
-        self, assigned: Sequence[ast.AST], body: list[ast.stmt], frame: Frame, head: Callable[[], Any]
-    ) -> None:
+    def _once(self, node: ast.For | ast.While, head: ast.expr, frame: Frame) -> None:
         """A round of a loop of which the number of rounds is unknown."""
-        self.forget(assigned, frame)
-        head()
+        self.forget([node], frame)
+        if isinstance(node, ast.For):
+            self.bind(node.target, Unknown(head), frame)
+        else:
+            self.value(head, frame)
         with contextlib.suppress(_Break, _Continue):
-            self.body(body, frame)
-        self.forget(assigned, frame)
+            self.body(node.body, frame)
+        self.body(node.orelse, frame)
+        self.forget([node], frame)
 
     def do_with(self, node: ast.With, frame: Frame) -> None:
         for item in node.items:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from pytriton.port.read.values import node_of, text_of
 
 MAX_PATHS: Final = 64
+MAX_RUNS_IN_VAIN: Final = 16
 MAX_STEPS: Final = 60_000
 
 
@@ -77,20 +78,21 @@ def paths() -> Iterator[Choices]:
 
     The caller sets the ``outcome`` of each run, a list. A decision that once brought nothing new is tried again
     only when nothing better is left, so that the many conditions without an effect do not hide the few that have
-    one.
+    one; and when such runs bring nothing new again and again, it is enough.
     """
     pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
     idle: set[str] = set()
     seen: set[str] = set()
+    vain = 0
     for _ in range(MAX_PATHS):
-        if not pending:
+        best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
+        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
             return
-        decided, turned = pending.pop(
-            next((at for at, branch in enumerate(pending) if branch[1] not in idle), 0)
-        )
+        decided, turned = pending.pop(best or 0)
         choices = Choices(decided)
         yield choices
-        if turned is not None and seen.issuperset(choices.outcome or ()):
+        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
+        if vain and turned is not None:
             idle.add(turned)
         seen.update(choices.outcome or ())
         assumed = dict(decided)
