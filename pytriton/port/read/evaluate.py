@@ -152,7 +152,9 @@ class Evaluator:
                 forward = base.names["forward"]  # of an autograd function
                 return ScannedFunction(forward.node, forward.around, leaf("ctx"))
             case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
-                decorators = [ast.unparse(decorator) for decorator in function.node.decorator_list]
+                decorators = [
+                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
+                ]
                 owner = base if "classmethod" in decorators else function.owner
                 return ScannedFunction(function.node, function.around, owner)
             case Frame():
@@ -273,6 +275,9 @@ class Evaluator:
             if all(isinstance(arm, Unknown) for arm in arms):
                 return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
+
+    def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
+        return ScannedFunction(node, frame)
 
     def on_namedexpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
         frame.names[node.target.id] = value = self.value(node.value, frame)

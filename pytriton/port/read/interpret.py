@@ -248,12 +248,14 @@ class Interpreter(Evaluator):
         if self.depth >= MAX_DEPTH:
             raise NotKnown
         node = function.node
-        frame = Frame({}, function.around, node.name, function.around.module)
+        frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
         if function.owner is not None and arguments is not None:
             arguments = [function.owner, *arguments]
         self._bind_parameters(function, arguments, named, frame)
         self.depth += 1
         try:
+            if isinstance(node, ast.Lambda):
+                return self.value(node.body, frame)
             self.body(node.body, frame)
             if any(isinstance(child, ast.Yield) for child in ast.walk(node)):
                 raise NotKnown

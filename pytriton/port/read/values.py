@@ -109,7 +109,7 @@ class Library:
 class ScannedFunction:
     """A function of the scanned code, with the names around it."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     around: Any  # the Frame it was defined in
     owner: Any = None  # its first argument, of a method that is bound
 
@@ -186,7 +186,9 @@ def node_of(value: Any) -> ast.expr:
         case Dtype():
             return ast.Name(f"torch.{value.name}", ast.Load())
         case ScannedFunction():
-            return ast.Name(value.node.name, ast.Load())
+            return ast.Name(
+                getattr(value.node, "name", f"lambda_{value.node.lineno}_{value.node.col_offset}"), ast.Load()
+            )
         case dict():
             return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
         case list() | tuple():
