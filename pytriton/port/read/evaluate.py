@@ -3,8 +3,8 @@
 What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
 ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
 
-That expression is the identity of an unknown value, so two values must never share one. A name that a loop
-assigns gets a new one.
+That expression is the identity of an unknown value. A name that a loop assigns gets a new one. Two calls with one
+text (``sizes.pop()``) are taken for equal: combinations may be missing then, and none is wrong.
 """
 
 from __future__ import annotations
