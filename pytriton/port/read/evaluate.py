@@ -3,8 +3,8 @@
 What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
 ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
 
-That expression is the identity of an unknown value, so two values must never share one. A name whose object is
-written to (``shape[0] = 7``, ``numbers.pop()``) gets a new one.
+That expression is the identity of an unknown value. A name that a loop assigns gets a new one. Two calls with one
+text (``sizes.pop()``) are taken for equal: combinations may be missing then, and none is wrong.
 """
 
 from __future__ import annotations
@@ -12,26 +12,22 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, strings
-from pytriton.port.read.scopes import Frame, StopPath
+from pytriton.port.read.scopes import Frame
 from pytriton.port.read.values import (
     FAILURES,
     HOLE,
-    Class,
-    ConfigPoint,
     Dtype,
-    Filtered,
-    Instance,
-    KernelObject,
     Library,
     NotKnown,
     ScannedFunction,
     Unknown,
+    is_open,
     leaf,
     literal,
     node_of,
@@ -48,7 +44,6 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any]
     ast.Mod: operator.mod,
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
     ast.Pow: operator.pow,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
@@ -59,7 +54,7 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any]
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-MAX_ELEMENTS: Final = 1024  # of a comprehension
+MAX_ELEMENTS: Final = 256  # that a loop visits
 MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
 MAX_BITS: Final = 4096  # of two numbers together
 
@@ -85,17 +80,14 @@ class Evaluator:
         """The value of any expression."""
         self.choices.step()
         handler = getattr(self, f"on_{type(node).__name__.lower()}", None)
-        if handler is None:
-            return Unknown(closed(node, frame))
-        return handler(node, frame)
+        if handler is not None:
+            with suppress(*FAILURES):
+                return handler(node, frame)
+        return Unknown(closed(node, frame))
 
     def truth(self, value: Any) -> bool:
         """A condition: known, or decided for this run."""
-        if isinstance(value, Unknown):
-            return bool(self.choices.decide(value))
-        if isinstance(value, (Library, ScannedFunction, Class, Instance, KernelObject, Dtype)):
-            return True
-        return bool(value)
+        return bool(value) if known_truth(value) else bool(self.choices.decide(value))
 
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
@@ -107,31 +99,20 @@ class Evaluator:
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:
         bound, value = frame.find(node.id)
-        if isinstance(value, Unknown) and self.choices.refined:
-            return self.choices.refined.get(value.text, value)
-        if bound:
-            return value
-        return Library(node.id)
+        return value if bound else Library(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
-        pieces: list[tuple[str, int]] = []
+        text: str = traced(())
+        line = node.lineno
         for part in node.values:
-            if isinstance(part, ast.Constant):
-                pieces.append((str(part.value), part.lineno))
-            elif isinstance(part, ast.FormattedValue):
-                value = self.value(part.value, frame)
-                form = self._form(part)
-                if form and isinstance(value, (int, float)):
-                    with suppress(ValueError):
-                        value = strings.format_fields("{:" + form + "}", [value], {}, self.hole)
-                pieces.append((strings.spelled(value, self.hole), part.lineno))
-        return traced(_lines_set_right(node, pieces))
-
-    def _form(self, part: ast.FormattedValue) -> str:
-        spec = part.format_spec
-        if isinstance(spec, ast.JoinedStr) and all(isinstance(value, ast.Constant) for value in spec.values):
-            return "".join(str(value.value) for value in spec.values)  # type: ignore[attr-defined]
-        return ""
+            if isinstance(part, ast.FormattedValue):
+                plain = part.format_spec is None and part.conversion in (-1, ord("s"))
+                value = self.value(part.value, frame) if plain else Unknown(closed(part.value, frame))
+                text = strings.add(text, traced(((strings.spelled(value, self.hole), line),)))
+            elif isinstance(part, ast.Constant):
+                text = strings.add(text, traced(((str(part.value), line),)))
+                line += str(part.value).count("\n")
+        return text
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
         elements: list[Any] = []
@@ -146,10 +127,6 @@ class Evaluator:
         return tuple(elements) if isinstance(node, ast.Tuple) else elements
 
     on_tuple = on_list
-
-    def on_set(self, node: ast.Set, frame: Frame) -> Any:
-        elements = self.on_list(node, frame)
-        return list(dict.fromkeys(elements)) if literal(elements) else elements
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
         entries: dict[Any, Any] = {}
@@ -167,77 +144,54 @@ class Evaluator:
     def attribute(self, base: Any, name: str) -> Any:
         """``base.name``."""
         match base:
-            case PurePath() if name in ("parent", "name", "stem", "suffix"):
-                return getattr(base, name)
+            case PurePath() if name == "parent":
+                return base.parent
             case Library():
                 return library.attribute(base, name)
-            case Instance():
-                own = name in base.names  # a function among these is not a method
-                member = base.names[name] if own else base.kind.find(name)
-                method = isinstance(member, ScannedFunction) and not own
-                bound = ScannedFunction(member.node, member.around, base) if method else member
-                return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
-            case Class():
-                member = base.find(name)
-                if member is None and name == "apply" and isinstance(base.find("forward"), ScannedFunction):
-                    return _applied(base.find("forward"))
-                return leaf(f"{base.name}.{name}") if member is None and name not in base.names else member
-            case ConfigPoint() if name in ("defines", "num_warps"):
-                return getattr(base, name)
+            case Frame() if name == "apply" and isinstance(base.names.get("forward"), ScannedFunction):
+                forward = base.names["forward"]  # of an autograd function
+                return ScannedFunction(forward.node, forward.around, leaf("ctx"))
+            case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
+                decorators = [
+                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
+                ]
+                owner = base if "classmethod" in decorators else function.owner
+                return ScannedFunction(function.node, function.around, owner)
+            case Frame():
+                return base.names.get(name, leaf(f"{base.function}.{name}"))
             case _:
                 kind = "dtype" if name == "dtype" else None
                 return Unknown(ast.Attribute(node_of(base), name, ast.Load()), kind)
 
     def on_subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         base = self.value(node.value, frame)
-        if isinstance(node.slice, ast.Slice):
-            return self._slice(base, node.slice, frame)
         return self.entry(base, self.value(node.slice, frame))
 
     def entry(self, base: Any, key: Any) -> Any:
-        """``base[key]``."""
+        """``base[key]``; an entry of a known dict under an unknown key is decided, one question a key."""
         if isinstance(base, dict):
             if hashed(key) in base:
                 return base[hashed(key)]
-            if not literal(key) and len(base) == 1:
-                return next(iter(base.values()))
-            if isinstance(key, Unknown) and len(base) > 1:
-                return self._chosen(base, key)
+            if base and None not in base and not literal(key):
+                *others, last = base
+                for other in others:
+                    question = ast.Compare(node_of(key), [ast.Eq()], [node_of(other)])
+                    if self.truth(Unknown(question, "bool")):
+                        return base[other]
+                return base[last]
         elif isinstance(base, (list, tuple, str)) and isinstance(key, int) and not is_open(base):
             with suppress(IndexError):
                 return base[key]
-        return Unknown(ast.Subscript(_unsliced(base, key), node_of(key), ast.Load()))
-
-    def _chosen(self, base: dict[Any, Any], key: Unknown) -> Any:
-        """An entry of a known dict under an unknown key: decided, one question a key."""
-        *others, last = base
-        for other in others:
-            if other is not None and self.truth(
-                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(other)]), "bool")
-            ):
-                return base[other]
-        return base[last]
-
-    def _slice(self, base: Any, bounds: ast.Slice, frame: Frame) -> Any:
-        limits = [
-            None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
-        ]
-        constant = all(item is None or isinstance(item, int) for item in limits)
-        if constant and isinstance(base, (list, tuple, str)) and 0 not in limits[2:] and not is_open(base):
-            return base[slice(*limits)]
-        parts = [None if item is None else node_of(item) for item in limits]
-        return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
+        return Unknown(ast.Subscript(node_of(base), node_of(key), ast.Load()))
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
         return self.binary(node.op, self.value(node.left, frame), self.value(node.right, frame))
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
-        try:
+        with suppress(*FAILURES):
             return self._computed(op, left, right)
-        except FAILURES:
-            kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
-            return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+        return Unknown(ast.BinOp(node_of(left), op, node_of(right)))
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
@@ -248,8 +202,6 @@ class Evaluator:
                 return strings.add(strings.spelled(left, self.hole), strings.spelled(right, self.hole))
             case ast.Div(), PurePath(), str() if literal(right):
                 return left / str(right)
-            case ast.BitOr(), dict(), dict():
-                return {**left, **right}
             case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
                 bounded = 0 <= right <= 64 and abs(left) < 1 << 32
             case _, int() | float(), int() | float():
@@ -266,63 +218,45 @@ class Evaluator:
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.value(node.operand, frame)
-        if isinstance(node.op, ast.Not):
-            decided = not isinstance(value, Unknown)
-            return (
-                not self.truth(value) if decided else Unknown(ast.UnaryOp(ast.Not(), node_of(value)), "bool")
-            )
-        if isinstance(value, (int, float)):
-            if isinstance(node.op, ast.Invert):
-                return ~value if isinstance(value, int) else Unknown(closed(node, frame))
-            return -value if isinstance(node.op, ast.USub) else value
-        return Unknown(ast.UnaryOp(node.op, node_of(value)))
+        match node.op, value:
+            case ast.Not(), _ if known_truth(value):
+                return not value
+            case ast.USub(), int() | float():
+                return -value
+        return Unknown(ast.UnaryOp(node.op, node_of(value)), "bool" if isinstance(node.op, ast.Not) else None)
 
     def on_boolop(self, node: ast.BoolOp, frame: Frame) -> Any:
-        value: Any = None
-        for position, part in enumerate(node.values):
+        """Parts on the way to the result that are unknown make all of it unknown."""
+        parts: list[Any] = []
+        for part in node.values:
             value = self.value(part, frame)
-            if position == len(node.values) - 1:
+            parts.append(value)
+            if known_truth(value) and bool(value) is isinstance(node.op, ast.Or):
                 break
-            if isinstance(value, Unknown):
-                others = [self.value(operand, frame) for operand in node.values[position + 1 :]]
-                if all(isinstance(part_value, (Unknown, bool)) for part_value in others):
-                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, others)]), value.kind)
-            if self.truth(value) is isinstance(node.op, ast.Or):
-                break
-        return value
+        if all(map(known_truth, parts[:-1])):
+            return parts[-1]
+        return Unknown(ast.BoolOp(node.op, [node_of(part) for part in parts]), "bool")
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
-        values = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
-        results = [
-            self._compared(op, left, right)
-            for op, left, right in zip(node.ops, values, values[1:], strict=False)
-        ]
-        if False in results:
-            return False
-        if all(result is True for result in results):
-            return True
-        return Unknown(
-            ast.Compare(node_of(values[0]), node.ops, [node_of(value) for value in values[1:]]), "bool"
-        )
+        left, *others = (self.value(operand, frame) for operand in (node.left, *node.comparators))
+        result = self._compared(node.ops[0], left, others[0]) if len(others) == 1 else None
+        if result is not None:
+            return result
+        return Unknown(ast.Compare(node_of(left), node.ops, [node_of(other) for other in others]), "bool")
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
         """True or False; None if unknown."""
-        if isinstance(op, (ast.Is, ast.IsNot)) and right is None:
-            return None if isinstance(left, Unknown) else (left is None) is isinstance(op, ast.Is)
-        if isinstance(op, (ast.In, ast.NotIn)):
-            contained = self._contained(left, right)
-            return None if contained is None else contained is isinstance(op, ast.In)
-        decided = all(
-            operand is None
-            or (isinstance(operand, (str, int, float, list, tuple, Dtype)) and literal(operand))
-            for operand in (left, right)
-        )
-        if not decided or type(op) not in _OPERATORS:
-            return None
-        try:
-            return bool(_OPERATORS[type(op)](left, right))
-        except TypeError:
-            return None
+        match op:
+            case ast.Is() | ast.IsNot() if right is None and not isinstance(left, Unknown):
+                return (left is None) is isinstance(op, ast.Is)
+            case ast.In() | ast.NotIn():
+                contained = self._contained(left, right)
+                return None if contained is None else contained is isinstance(op, ast.In)
+        plain = (str, int, float, list, tuple, Dtype, type(None))
+        if all(isinstance(operand, plain) and literal(operand) for operand in (left, right)):
+            with suppress(TypeError, KeyError):
+                return bool(_OPERATORS[type(op)](left, right))
+        return None
 
     def _contained(self, left: Any, right: Any) -> bool | None:
         if isinstance(right, dict) and None not in right:
@@ -330,10 +264,8 @@ class Evaluator:
                 return True
             return False if literal(left) or not right else None
         if isinstance(right, (list, tuple, str)) and literal(right) and literal(left):
-            try:
+            with suppress(TypeError):
                 return left in right
-            except TypeError:
-                return None
         return None
 
     def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
@@ -351,62 +283,34 @@ class Evaluator:
         frame.names[node.target.id] = value = self.value(node.value, frame)
         return value
 
-    def on_starred(self, node: ast.Starred, frame: Frame) -> Any:
-        return Unknown(ast.Starred(node_of(self.value(node.value, frame)), ast.Load()))
-
-    def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Any:
-        elements = Filtered()
+    def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> Any:
         inner = Frame(around=frame, module=frame.module)
+        return [self.value(node.elt, inner) for _ in self._rows(node.generators, inner)]
 
-        def put() -> None:
-            if len(elements) >= MAX_ELEMENTS:
-                raise StopPath
-            elements.append(self.value(node.elt, inner))
-
-        if self._each(node.generators, inner, put, elements):
-            return elements if elements.condition else list(elements)
-        return Unknown(closed(node, frame))
-
-    on_generatorexp = on_setcomp = on_listcomp
+    on_generatorexp = on_listcomp
 
     def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
-        entries: dict[Any, Any] = {}
         inner = Frame(around=frame, module=frame.module)
+        rows = self._rows(node.generators, inner)
+        return {hashed(self.value(node.key, inner)): self.value(node.value, inner) for _ in rows}
 
-        def put() -> None:
-            entries[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
+    def _rows(self, generators: list[ast.comprehension], frame: Frame) -> Iterator[None]:
+        """Bind the names of each iteration of a comprehension; raises NotKnown.
 
-        return entries if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
-
-    def _each(
-        self,
-        generators: list[ast.comprehension],
-        frame: Frame,
-        then: Callable[[], None],
-        filtered: Filtered | None = None,
-    ) -> bool:
-        """Run ``then`` for each iteration of a comprehension; False if these are unknown.
-
-        Of a list whose filter is unknown, every element stays, and ``filtered`` remembers the filter.
+        An unknown filter is one decision: it keeps all, or the whole is unknown.
         """
-        first, *inner = generators
-        items = items_of(self.value(first.iter, frame), MAX_ELEMENTS)
-        if items is None:
-            return False
-        for value in items:
-            self.bind(first.target, value, frame)
+        if not generators:
+            yield
+            return
+        first, *others = generators
+        for item in items_of(self.value(first.iter, frame)):
+            self.bind(first.target, item, frame)
             tests = [self.value(test, frame) for test in first.ifs]
-            for test in tests:
-                if isinstance(test, Unknown) and filtered is not None:
-                    filtered.condition = filtered.condition or ast.unparse(first.ifs[0])
-            if all(
-                (isinstance(test, Unknown) and filtered is not None) or self.truth(test) for test in tests
-            ):
-                if inner and not self._each(inner, frame, then, filtered):
-                    return False
-                if not inner:
-                    then()
-        return True
+            for test, value in zip(first.ifs, tests, strict=True):
+                if not known_truth(value) and not self.truth(Unknown(test)):
+                    raise NotKnown
+            if all(tests):
+                yield from self._rows(others, frame)
 
     # ---------------------------------------------------------------- assignments
 
@@ -415,131 +319,65 @@ class Evaluator:
         if isinstance(target, ast.Name):
             frame.names[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
+            if any(isinstance(element, ast.Starred) for element in target.elts):
+                self.forget([target], frame)
+                return
             for position, element in enumerate(target.elts):
-                inner = element.value if isinstance(element, ast.Starred) else element
-                self.bind(inner, self._part(value, target.elts, position), frame)
+                self.bind(element, self.entry(value, position), frame)
         elif isinstance(target, ast.Attribute):
             base = self.value(target.value, frame)
-            if isinstance(base, (Instance, Class)):
+            if isinstance(base, Frame):
                 base.names[target.attr] = value
-            elif isinstance(base, Unknown):
-                self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
-            base, key = place
-            base[key] = value
+        elif isinstance(target, ast.Subscript):
+            base, key = self.value(target.value, frame), self.value(target.slice, frame)
+            if isinstance(base, dict):
+                base[hashed(key)] = value
+            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+                base[key] = value
+            else:
+                self.changed(base)
 
-    def _place(self, target: ast.Subscript, frame: Frame) -> tuple[Any, Any] | None:
-        """The dict or list and the key of an entry that is written to; None, noted as a change, if unknown."""
-        base = self.value(target.value, frame)
-        key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
-        if isinstance(base, dict):
-            return base, hashed(key)
-        if isinstance(base, list):
-            if isinstance(key, int) and -len(base) <= key < len(base):
-                return base, key
-            self.disturbed(base)
-        else:
-            self.changed(target.value, frame)
-        return None
-
-    def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
-        """The value of one of several targets; a starred one takes the rest."""
-        stars = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
-        if not stars or position < stars[0]:
-            return self.entry(value, position)
-        after = len(targets) - 1 - position
-        if position > stars[0]:
-            return self.entry(value, -1 - after)
-        if isinstance(value, (list, tuple)):
-            return list(value[position : len(value) - after])
-        end = ast.Constant(-after) if after else None
-        return Unknown(ast.Subscript(node_of(value), ast.Slice(ast.Constant(position), end), ast.Load()))
-
-    def changed(self, node: ast.expr, frame: Frame) -> None:
-        """The object of an expression was written to: from here on its name has another value."""
-        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-            node = node.func if isinstance(node, ast.Call) else node.value
-        if isinstance(node, ast.Name) and isinstance(frame.find(node.id)[1], Unknown):
-            self.count += 1
-            frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
-
-    def disturbed(self, values: list[Any]) -> None:
-        """A known list was written to in a way that is not followed: from here on it is unknown."""
+    def changed(self, value: Any) -> None:
+        """A known list or dict was written to in a way that is not followed: it has an unknown part now."""
         self.count += 1
-        values[:] = [Unknown(ast.Starred(ast.Name(f"list_changed_{self.count}", ast.Load()), ast.Load()))]
+        if isinstance(value, list):
+            value[:] = [Unknown(ast.Starred(ast.Name(f"list_{self.count}", ast.Load()), ast.Load()))]
+        elif isinstance(value, dict):
+            value[None] = leaf(f"dict_{self.count}")
 
-    def deleted(self, target: ast.expr, frame: Frame) -> None:
-        """``del target``."""
-        if isinstance(target, ast.Name):
-            frame.names.pop(target.id, None)
-        elif isinstance(target, ast.Subscript) and (place := self._place(target, frame)):
-            base, key = place
-            if key in base or isinstance(base, list):
-                del base[key]
-
-    def carried(self, body: list[ast.stmt], frame: Frame) -> None:
-        """Names that the body of a loop assigns: after unknown iterations they have other values."""
-        for name in _assigned(body):
-            if name not in frame.names:
-                continue
-            value = frame.names[name]
-            if value is None or isinstance(value, (Unknown, bool, int, float, str)):
-                self.count += 1
-                kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else None
-                frame.names[name] = leaf(f"{name}_changed_{self.count}", kind)
+    def forget(self, nodes: Iterable[ast.AST], frame: Frame) -> None:
+        """Names and objects that code writes which is not followed, or not as often as it runs, are unknown."""
+        for node in (inner for outer in nodes for inner in ast.walk(outer)):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    self.count += 1
+                    old = frame.names.get(name)
+                    kind = "bool" if isinstance(old, bool) else "int" if isinstance(old, int) else None
+                    frame.names[name] = leaf(f"{name}_{self.count}", kind)
+                case (
+                    ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+                    | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+                ):
+                    self.changed(frame.find(name)[1])
 
 
-def items_of(values: Any, most: int) -> list[Any] | None:
-    """The items that a loop over a value visits; None if unknown, or more than ``most``."""
+def items_of(values: Any) -> list[Any]:
+    """The items that a loop over a value visits; raises NotKnown if they are unknown, or too many."""
     listed = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
-    return list(values) if listed and len(values) <= most else None
+    if not listed or is_open(values) or len(values) > MAX_ELEMENTS:
+        raise NotKnown
+    return list(values)
 
 
-def is_open(values: Any) -> bool:
-    """Whether a list has a part ``*rest`` of unknown length."""
-    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
+def known_truth(value: Any) -> bool:
+    """Whether a value as a condition is known."""
+    return not isinstance(value, (Unknown, Library)) and (
+        not isinstance(value, (list, dict)) or not is_open(value)
+    )
 
 
 def _bits(number: float) -> int:
     return number.bit_length() if isinstance(number, int) else 0
-
-
-def _applied(forward: ScannedFunction) -> ScannedFunction:
-    """``Op.apply`` of an autograd function: its ``forward``, with a ctx."""
-    assert not isinstance(forward.node, ast.Lambda)
-    plain = copy.copy(forward.node)
-    plain.decorator_list = []
-    return ScannedFunction(plain, forward.around, Instance(Class("ctx"), label="ctx"))
-
-
-def _unsliced(base: Any, key: Any) -> ast.expr:
-    """``x.shape[:2][1]`` is ``x.shape[1]``: the expression to take the entry of."""
-    node = node_of(base)
-    match node:
-        case ast.Subscript(value=whole, slice=ast.Slice(lower=None, step=None)):
-            return whole if isinstance(key, int) and key >= 0 else node
-    return node
-
-
-def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Python 3.11 gives all parts of a triple-quoted f-string the line of its start: count line breaks."""
-    line = node.lineno
-    fixed: list[tuple[str, int]] = []
-    exact = len({at for _, at in pieces}) > 1
-    for text, at in pieces:
-        fixed.append((text, at if exact else line))
-        line += text.count("\n")
-    return fixed
-
-
-def _assigned(body: list[ast.stmt]) -> list[str]:
-    names = (
-        node.id
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-    return list(dict.fromkeys(names))
 
 
 class _Closing(ast.NodeTransformer):

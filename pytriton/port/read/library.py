@@ -6,12 +6,10 @@ has an effect outside: the only files read are Triton-C texts and modules inside
 
 from __future__ import annotations
 
-import ast
 import itertools
-import math
 import os.path
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -20,14 +18,13 @@ from pytriton.port.read import strings
 from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
-    Filtered,
     KernelObject,
     Library,
     NotKnown,
     Traced,
     Unknown,
+    is_open,
     literal,
-    node_of,
     traced,
 )
 
@@ -40,17 +37,7 @@ def attribute(library: Library, name: str) -> Any:
     """``torch.float16`` and the like."""
     if library.name == "torch" and name in DTYPES:
         return Dtype(DTYPES[name])
-    if library.name == "math" and name in ("inf", "pi", "e"):
-        return getattr(math, name)
-    if library.name == "os" and name == "sep":
-        return "/"
     return Library(f"{library.name}.{name}")
-
-
-def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -> Unknown:
-    """A call that stays as it is written."""
-    function = ast.Name(name, ast.Load())
-    return Unknown(ast.Call(function, [node_of(argument) for argument in arguments], []), kind)
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
@@ -77,10 +64,7 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
     """``triton.kernel`` of any era; arguments after the source are distinguished as by the runtime."""
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
-        try:
-            source = _read([source], {}, root)
-        except NotKnown:
-            source = unknown_call("open", [str(source)])
+        source = _read([source], {}, root)
     options = dict(zip(_order(positional), positional, strict=False))
     options = {**options, **{key: value for key, value in named.items() if value is not None}}
     defines = options.get("defines")
@@ -123,20 +107,14 @@ def _config(defines: Any = None, num_warps: Any = 4, **_: Any) -> Any:
     return ConfigPoint(dict(defines or {}), num_warps)
 
 
-def _cdiv(a: Any, b: Any) -> Any:
-    if _integers(a, b):
-        return -(-a // b)
-    return unknown_call("triton.cdiv", [a, b], "int")
+def _cdiv(a: int, b: int) -> int:
+    return -(-a // b)
 
 
-def _next_power_of_2(n: Any) -> Any:
-    if _integers(n) and 0 <= n < 1 << 40:
-        return 1 << max(n - 1, 0).bit_length()
-    return unknown_call("triton.next_power_of_2", [n], "int")
-
-
-def _integers(*values: Any) -> bool:
-    return all(isinstance(value, int) for value in values)
+def _next_power_of_2(n: int) -> int:
+    if not 0 <= n < 1 << 40:
+        raise NotKnown
+    return 1 << max(n - 1, 0).bit_length()
 
 
 # files
@@ -182,38 +160,19 @@ def _converted(kind: type) -> Callable[[Any], Any]:
 
 
 def _items(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)) or (isinstance(value, str) and literal(value)):
-        return list(value)
-    if isinstance(value, dict) and None not in value:
-        return list(value)
-    raise NotKnown
+    listed = isinstance(value, (list, tuple, dict)) or (isinstance(value, str) and literal(value))
+    if not listed or is_open(value):
+        raise NotKnown
+    return list(value)
 
 
 def _dict(mapping: Any = (), /, **named: Any) -> Any:
     return {**mapping, **named} if isinstance(mapping, dict) else dict(_items(mapping)) | named
 
 
-def _next(value: Any, *default: Any) -> Any:
-    """The first item; unknown for a filtered list."""
-    if isinstance(value, Filtered):
-        raise NotKnown
-    return next(iter(_items(value)), *default)
-
-
-def _set(value: Any = ()) -> Any:
-    """A list without doubles: sets of known values are only counted and searched."""
-    return list(dict.fromkeys(_items(value)))
-
-
-def _copied(value: Any) -> Any:
-    return dict(value) if isinstance(value, dict) else value
-
-
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": _config,
-    "triton.cdiv": _cdiv,
-    "triton.next_power_of_2": _next_power_of_2,
     "textwrap.dedent": lambda text: strings.method(text, "dedent", []),
     "int": _converted(int),
     "float": _converted(float),
@@ -222,28 +181,20 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "tuple": lambda value=(): tuple(_items(value)),
     "dict": _dict,
     "collections.OrderedDict": _dict,
-    "collections.defaultdict": lambda *_: {},
-    "next": _next,
     "reversed": lambda value: _items(value)[::-1],
     "enumerate": lambda value, start=0: enumerate(_items(value), start),
     "zip": lambda *lists, strict=False: zip(*map(_items, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(_items, lists), repeat=repeat),
-    "itertools.permutations": lambda value, r=None: itertools.permutations(_items(value), r),
-    "itertools.chain": lambda *lists: itertools.chain(*map(_items, lists)),
-    "copy.copy": _copied,
-    "copy.deepcopy": _copied,
 }
 # Functions that are called as they are, if their arguments are known to the end.
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
-    "triton.cdiv_sum": lambda values, b: sum(-(-value // b) for value in values),
+    "triton.cdiv": _cdiv,
+    "triton.next_power_of_2": _next_power_of_2,
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "str": str,
-    "set": _set,
-    "frozenset": _set,
     "range": lambda *bounds: iter(range(*bounds)),
     **{function.__name__: function for function in (len, abs, min, max, sum, round, hex, sorted)},
-    **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "log2", "sqrt")},
 }

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytriton.port.read.values import node_of, text_of
 
 MAX_PATHS: Final = 64
-MAX_RUNS_IN_VAIN: Final = 24
+MAX_RUNS_IN_VAIN: Final = 16
 MAX_STEPS: Final = 60_000
 
 
@@ -25,7 +25,7 @@ class StopPath(Exception):
 
 @dataclass(eq=False)
 class Frame:
-    """The names of one function call, or of a module. ``fields`` are class bodies."""
+    """The names of one function call, of a class body, or of a module."""
 
     names: dict[str, Any] = field(default_factory=dict)
     around: Frame | None = None
@@ -48,7 +48,6 @@ class Choices:
 
     inherited: dict[str, bool]
     own: dict[str, bool] = field(default_factory=dict)
-    refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
     steps: int = 0
     outcome: Any = None  # results of the run, comparable
 
@@ -61,11 +60,7 @@ class Choices:
         key = text_of(node)
         if key not in self.inherited and key not in self.own:
             self.own[key] = True
-        way = self.inherited[key] if key in self.inherited else self.own[key]
-        match node:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
-                self.refined[text_of(left)] = value
-        return way is not turned
+        return (self.inherited | self.own)[key] is not turned
 
     def step(self) -> None:
         """Count one evaluation; a run has an end."""

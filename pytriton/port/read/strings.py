@@ -1,16 +1,16 @@
 """Text operations of the scanned Python: f-strings, ``%``, ``format``, ``join`` and the methods of ``str``.
 
-A part that is not known becomes a hole, and the text around it stays. Python's own operations run on texts in which
-each line carries its number as a *mark*, so that the lines of any result are known. Results are bounded, so that
-hostile code (``'a' * 10**9``) costs nothing.
+A part that is not known becomes a hole, and the text around it stays. Texts that are put one after the other keep
+their lines; the result of any other operation only knows the first. Results are bounded, so that hostile code
+(``'a' * 10**9``) costs nothing.
 """
 
 from __future__ import annotations
 
 import re
-import string
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -22,11 +22,8 @@ MAX_WIDTH: Final = 4096  # of a padded text
 Hole = Callable[[Any], str]
 
 _METHODS: Final = frozenset(
-    "strip lstrip rstrip replace upper lower title capitalize split rsplit splitlines partition rpartition zfill "
-    "removeprefix removesuffix startswith endswith isdigit isalnum isalpha isidentifier count find rfind "
-    "index".split()
+    "strip lstrip rstrip replace upper lower split splitlines startswith endswith count find index".split()
 )
-_MARK: Final = re.compile("\ue002(\\d+)\ue003")
 
 
 def pieces_of(text: str) -> tuple[tuple[str, int], ...]:
@@ -34,36 +31,15 @@ def pieces_of(text: str) -> tuple[tuple[str, int], ...]:
     return text.pieces if isinstance(text, Traced) else ((text, 0),)
 
 
-def _marked(text: str) -> str:
-    """The text with a mark before the first visible character of each line."""
-    marked: list[str] = []
-    for piece, first in pieces_of(text):
-        for line, row in enumerate(re.split("(?<=\n)", piece), first):
-            indent = len(row) - len(row.lstrip())
-            visible = first and indent < len(row)
-            marked.append(f"{row[:indent]}\ue002{line}\ue003{row[indent:]}" if visible else row)
-    return "".join(marked)
-
-
-def _tracked(text: str, operation: Callable[[str], Any]) -> Any:
-    """The result of an operation on a text. If it is a text, its lines are tracked: exactly, unless marks
-    disturb.
-    """
-    exact = operation(str(text))
-    if not isinstance(exact, str):
-        return exact
-    start, *marks = _MARK.split(operation(_marked(text)))
-    lines, parts = list(map(int, marks[::2])), marks[1::2]
-    if start + "".join(parts) != exact:
-        return traced(((exact, pieces_of(text)[0][1]),))
-    first = max(lines[0] - start.count("\n"), 0) if lines else 0
-    return traced(((start, first), *zip(parts, lines, strict=True)))
+def _computed(text: str, result: Any) -> Any:
+    """The result of an operation on a text: if it is a text, it begins where that one begins."""
+    return traced(((result, pieces_of(text)[0][1]),)) if isinstance(result, str) else result
 
 
 def add(left: str, right: str) -> str:
     """``left + right``."""
     if len(left) + len(right) > MAX_LENGTH:
-        return left
+        raise NotKnown
     return traced((*pieces_of(left), *pieces_of(right)))
 
 
@@ -80,68 +56,41 @@ def spelled(value: Any, hole: Hole) -> str:
     return hole(value)
 
 
-_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*\d{0,3}(?:\.\d{1,3})?)([diuoxXeEfFgGcrs%])")
+_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?(.?)", re.DOTALL)
 
 
 def interpolate(text: str, values: Any, hole: Hole) -> str:
-    """``text % values``; raises one of ``FAILURES`` where the two do not fit."""
+    """``text % values`` with ``%s`` and ``%d``; raises one of ``FAILURES`` for anything else."""
     named = values if isinstance(values, dict) else {}
+    positional = list(values if isinstance(values, tuple) else () if named else (values,))
 
-    def operation(template: str) -> str:
-        positional = list(values if isinstance(values, tuple) else () if named else (values,))
+    def converted(match: re.Match[str]) -> str:
+        name, form = match.groups()
+        if form == "%":
+            return "%"
+        value = positional.pop(0) if name is None else named[name]
+        if form not in ("s", "d") or (form == "d" and isinstance(value, float)):
+            raise NotKnown
+        return spelled(value, hole)
 
-        def converted(match: re.Match[str]) -> str:
-            name, form = match[1], match[2] + match[3]
-            if match[3] == "%":
-                return "%"
-            value = positional.pop(0) if name is None else named[name]
-            if isinstance(value, (bool, int, float)) and form != "s":
-                return f"%{form}" % value
-            return spelled(value, hole)
-
-        return _PERCENT.sub(converted, template)
-
-    result: str = _tracked(text, operation)
+    result: str = _computed(text, _PERCENT.sub(converted, text))
     return result
-
-
-class _Fields(string.Formatter):
-    """``format`` with fields that are names or numbers; raises KeyError for ``{x.y}`` and ``{x[0]}``."""
-
-    def __init__(self, hole: Hole) -> None:
-        self.hole = hole
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
-        key = int(field_name) if field_name.isdigit() else field_name
-        return self.get_value(key, args, kwargs), field_name
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        simple = re.fullmatch(r"[0-9.,<>^+#xXdgef]{1,4}", format_spec)
-        if simple and isinstance(value, (int, float)):
-            return format(value, format_spec)
-        return spelled(value, self.hole)
 
 
 def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str:
     """``text.format(...)`` with fields that are names or numbers; raises one of ``FAILURES`` for anything else."""
-    fields = _Fields(hole)
-    result: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
+    if re.search(r"\{[^{}]*[^\w{}]", re.sub(r"\{\{|\}\}", "", text)):
+        raise NotKnown
+    texts = [spelled(argument, hole) for argument in arguments]
+    others = {name: spelled(argument, hole) for name, argument in named.items()}
+    result: str = _computed(text, str(text).format(*texts, **others))
     return result
 
 
 def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
     """``separator.join(parts)``."""
-    joined: list[tuple[str, int]] = []
-    for number, part in enumerate(parts):
-        if number:
-            joined += pieces_of(separator)
-        joined += pieces_of(spelled(part, hole))
-        if sum(len(text) for text, _ in joined[-2:]) > MAX_LENGTH:
-            break
-    return traced(joined)
+    texts = [spelled(part, hole) for part in parts]
+    return reduce(lambda left, right: add(add(left, separator), right), texts) if texts else ""
 
 
 def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
@@ -153,8 +102,8 @@ def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
     if not constant or not isinstance(text, str):
         raise NotKnown
     if name == "dedent":
-        return _tracked(text, textwrap.dedent)
+        return _computed(text, textwrap.dedent(text))
     plain = [str(argument) if isinstance(argument, str) else argument for argument in arguments]
     if name not in _METHODS or (name == "replace" and text.count(plain[0]) * len(plain[1]) > MAX_LENGTH):
         raise NotKnown
-    return _tracked(text, lambda subject: getattr(subject, name)(*plain))
+    return _computed(text, getattr(str(text), name)(*plain))

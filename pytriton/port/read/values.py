@@ -50,12 +50,6 @@ def traced(pieces: Iterable[tuple[str, int]]) -> Traced:
     return whole_text
 
 
-class Filtered(list[Any]):
-    """A list from which a run leaves out what does not meet ``condition``."""
-
-    condition: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Unknown:
     """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
@@ -67,7 +61,7 @@ class Unknown:
     kind: str | None = None
 
     def __post_init__(self) -> None:
-        if _is_large(self.node):  # an expression that doubles at each step is useless
+        if _size(self.node) > MAX_NODES:  # an expression that doubles at each step is useless
             object.__setattr__(self, "node", ast.Name(TOO_LONG, ast.Load()))
 
     @property
@@ -86,10 +80,6 @@ def text_of(node: ast.expr) -> str:
 
 TOO_LONG: Final = "a_long_expression"
 MAX_NODES: Final = 300
-
-
-def _is_large(node: ast.expr) -> bool:
-    return _size(node) > MAX_NODES
 
 
 def _size(node: ast.AST) -> int:
@@ -121,32 +111,7 @@ class ScannedFunction:
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     around: Any  # the Frame it was defined in
-    owner: Class | Instance | None = None  # what a method is bound to
-
-
-@dataclass(eq=False)
-class Class:
-    """A class of the scanned code."""
-
-    name: str
-    names: dict[str, Any] = field(default_factory=dict)
-    bases: tuple[Any, ...] = ()
-
-    def find(self, name: str) -> Any:
-        """A class attribute, also of a base; None if there is none."""
-        if name in self.names:
-            return self.names[name]
-        inherited = (base.find(name) for base in self.bases if isinstance(base, Class))
-        return next((value for value in inherited if value is not None), None)
-
-
-@dataclass(eq=False)
-class Instance:
-    """An object of a scanned class; ``label`` tells it from others in expressions."""
-
-    kind: Class
-    names: dict[str, Any] = field(default_factory=dict)
-    label: str = "self"
+    owner: Any = None  # its first argument, of a method that is bound
 
 
 @dataclass(frozen=True)
@@ -197,6 +162,13 @@ def literal(value: Any) -> bool:
     return all(literal(item) for item in _inside(value))
 
 
+def is_open(values: Any) -> bool:
+    """Whether a list has a part ``*rest``, or a dict further entries, that are unknown."""
+    if isinstance(values, dict):
+        return None in values
+    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
+
+
 def _inside(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, tuple, set)):
         yield from value
@@ -206,24 +178,24 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def node_of(value: Any) -> ast.expr:
     """An expression for a value."""
-    if isinstance(value, Unknown):
-        return value.node
-    if isinstance(value, Instance):
-        return ast.Name(value.label, ast.Load())
-    if isinstance(value, ScannedFunction):
-        name = getattr(value.node, "name", None) or f"lambda_{value.node.lineno}_{value.node.col_offset}"
-        return ast.Name(name, ast.Load())
-    if isinstance(value, dict):
-        return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
-    if isinstance(value, (list, tuple)):
-        kind = ast.List if isinstance(value, list) else ast.Tuple
-        return kind([node_of(item) for item in value], ast.Load())
-    if isinstance(value, Library):
-        return ast.Name(value.name, ast.Load())
-    if isinstance(value, Dtype):
-        return ast.Name(f"torch.{value.name}", ast.Load())
-    if isinstance(value, (str, PurePath)):
-        return ast.Constant(str(value))
-    if value is None or isinstance(value, (bool, int, float, bytes)):
-        return ast.Constant(value)
+    match value:
+        case Unknown():
+            return value.node
+        case Library():
+            return ast.Name(value.name, ast.Load())
+        case Dtype():
+            return ast.Name(f"torch.{value.name}", ast.Load())
+        case ScannedFunction():
+            return ast.Name(
+                getattr(value.node, "name", f"lambda_{value.node.lineno}_{value.node.col_offset}"), ast.Load()
+            )
+        case dict():
+            return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
+        case list() | tuple():
+            kind = ast.List if isinstance(value, list) else ast.Tuple
+            return kind([node_of(item) for item in value], ast.Load())
+        case str() | PurePath():
+            return ast.Constant(str(value))
+        case None | bool() | int() | float() | bytes():
+            return ast.Constant(value)
     return ast.Name(type(value).__name__, ast.Load())
