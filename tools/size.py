@@ -65,10 +65,10 @@ CEILINGS: Final = {
     "pytriton": Ceiling(
         197_800,
         Interim(
-            210_300,
+            209_600,
             "2026-11-28",
-            210_267,
-            "what outputs hold (issue 46) is 770 of it; until the fold (issue 42d) and port (issue 44) are "
+            209_526,
+            "2,000 of it are of issue 46; until the fold (issue 42d) and port (issue 44) are "
             "replaced; launches as C are 1,800 of it, and with "
             "them kernels as C take the 8,000 that issue 43 allows",
         ),

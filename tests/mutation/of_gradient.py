@@ -598,16 +598,16 @@ RESCALED = (
     ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 
-# Of the products of a walk: its test is tests/gradient/test_products.py.
+# Of the products of a walk: its test is tests/gradient/test_operands.py.
 PRODUCTS = (
-    ("a mask of columns moves", "gradient/derive/walk/products:_masked", "f.unexpanded(_plain(condition), (1,))", "f.unexpanded(_plain(condition), (1,)) or f.unexpanded(_plain(condition), (0,))", "a mask of columns"),
-    ("another value than 0", "gradient/derive/walk/products:_masked", "constant(_plain(no)) == 0", "True", "another value outside of the mask"),
-    ("of rows that are added up", "gradient/derive/walk/products:_transposed", "isinstance(expr, Permute) and expr.order == TURNED", "True", "a mask of rows that are added up"),
-    ("an operand that is read", "gradient/derive/walk/products:_without_masked_operands", "len(products) == _uses(body, symbol)", "products", "a masked block that is read"),
-    ("a product that is read", "gradient/derive/walk/products:_without_masked_sums", "_uses(body, symbol) != 1", "False", "a product that is read"),
-    ("multiplied as it was as well", "gradient/derive/walk/products:_to_turn", "_uses(body, symbol) != expected", "False", "multiplied both ways"),
-    ("rows stay rows", "gradient/derive/walk/products:_turn", "expr.axes[::-1]", "expr.axes", "transposed, with all that it comes from"),
-    ("any block can be transposed", "gradient/derive/walk/products:_to_turn", "all((_can_turn(values[symbol], group) for symbol in group))", "True", "of a row without an axis"),
+    ("a mask of columns moves", "gradient/derive/walk/operands:_masked", "f.unexpanded(_plain(condition), (1,))", "f.unexpanded(_plain(condition), (1,)) or f.unexpanded(_plain(condition), (0,))", "a mask of columns"),
+    ("another value than 0", "gradient/derive/walk/operands:_masked", "constant(_plain(no)) == 0", "True", "another value outside of the mask"),
+    ("of rows that are added up", "gradient/derive/walk/operands:_transposed", "isinstance(expr, Permute) and expr.order == TURNED", "True", "a mask of rows that are added up"),
+    ("an operand that is read", "gradient/derive/walk/operands:_without_masked_operands", "len(products) == _uses(body, symbol)", "products", "a masked block that is read"),
+    ("a product that is read", "gradient/derive/walk/operands:_without_masked_sums", "_uses(body, symbol) != 1", "False", "a product that is read"),
+    ("multiplied as it was as well", "gradient/derive/walk/operands:_to_turn", "_uses(body, symbol) != expected", "False", "multiplied both ways"),
+    ("rows stay rows", "gradient/derive/walk/operands:_turn", "expr.axes[::-1]", "expr.axes", "transposed, with all that it comes from"),
+    ("any block can be transposed", "gradient/derive/walk/operands:_to_turn", "all((_can_turn(values[symbol], group) for symbol in group))", "True", "of a row without an axis"),
 )  # fmt: skip
 
 # Of what outputs hold: its test is tests/gradient/test_stored.py.

@@ -23,7 +23,7 @@ from pytriton.gradient.derive.program import announced, every, live, loops, prod
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.stored import SavedValue, saved
-from pytriton.gradient.derive.walk.products import arranged
+from pytriton.gradient.derive.walk.operands import arranged
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol

@@ -17,8 +17,8 @@ the forward's values (``Loop.computed``), and no derivative flows through it; th
 it, and derivatives flow through this one alone. That needs that none flows through M: that no output changes if d
 is added to M, while the second loop has M + d for M (cancelled.py).
 
-So M may be any number. Where one of the sums, s, is of positive numbers, and the kernel divides by it, M + log(s) /
-c is taken: s is 1 then, and each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities
+So M may be any number. Where one of the sums, s, is of positive numbers and the kernel divides by it, M + log(s)/c
+is taken: s is 1 then, and each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities
 exp(c * f - c * M) are at most 1 then, and cotangents of means are those that were loaded, which a product takes as
 they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite.
 

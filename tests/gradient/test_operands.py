@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Loops over programs, arranged (gradient/derive/walk/products.py): each computes what it did before.
+"""Loops over programs, arranged (gradient/derive/walk/operands.py): each computes what it did before.
 
 ``a``, ``b``: blocks from before the loop; ``u``, ``v``: what an iteration loads; ``r``, ``s``: its rows and columns.
 """
@@ -15,7 +15,7 @@ import torch
 import pytriton
 from pytriton.errors import Report
 from pytriton.frozen import replace
-from pytriton.gradient.derive.walk.products import arranged
+from pytriton.gradient.derive.walk.operands import arranged
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Body
@@ -114,6 +114,6 @@ def test_kept(body: str) -> None:
 def test_mutant(mutant: Mutant, name: str) -> None:
     body = KEPT.get(name) or CHANGED[name][1]
     with loaded(mutant):
-        module = importlib.import_module("pytriton.gradient.derive.walk.products")
+        module = importlib.import_module("pytriton.gradient.derive.walk.operands")
         with pytest.raises((AssertionError, AttributeError, KeyError, pytriton.CompileError)):
             compare(body, module.arranged)
