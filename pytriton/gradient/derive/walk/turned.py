@@ -113,11 +113,10 @@ def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span
         many = Call(place, INT, "num_programs", (Literal(place, INT, axis),))
     step = Define(after, Binary(place, INT, "+", Name(place, INT, program), many), Remark(place))
     carried = Carried(start, program, after, replace(program), True)
-    loop = _loop([carried], Name(place, INT, result.count), [*body, step], axis, place)
+    end: Expr = Name(place, INT, result.count)
     for condition in result.growing.conditions if result.growing else ():
-        assert loop.condition is not None
-        loop.condition = Binary(place, BOOL, "&&", loop.condition, condition)
-    return loop
+        end = Select(place, INT, condition, end, Literal(place, INT, 0))
+    return _loop([carried], end, [*body, step], axis, place)
 
 
 def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place: Span) -> Loop:
