@@ -49,6 +49,9 @@ release: Final[Callable[[int], None]] = getattr(
     _C, "_cuda_cudaCachingAllocator_raw_delete", torch.cuda.caching_allocator_delete
 )
 
+# Keeps the current stream busy for so many cycles.
+wait_on_gpu: Final[Callable[[int], None]] = torch.cuda._sleep
+
 # The dispatcher. Versions are counted at ADInplaceOrView; below it, as in a compiled graph, they are not.
 DispatchKey: Final[Any] = _C.DispatchKey
 DispatchKeySet: Final[Any] = _C.DispatchKeySet
