@@ -186,11 +186,11 @@ def _read(file: Path, kernel: str | None, given: dict[str, Any]) -> tuple[bytes,
         return file.read_bytes(), str(file)
     from pytriton.port.printed import printed_text
 
-    found = printed_text(file, kernel, given)
-    print(found.note, file=sys.stderr)
-    words = set(re.findall(r"\w+", found.text))  # a wrapper shares its defines between kernels
-    given |= {name: value for name, value in found.defines.items() if name in words}
-    return found.text.encode(), f"<kernel> ({found.place})"
+    printed = printed_text(file, kernel, given)
+    print(printed.note, file=sys.stderr)
+    words = set(re.findall(r"\w+", printed.text))  # a wrapper shares its defines between kernels
+    given |= {name: value for name, value in printed.defines.items() if name in words}
+    return printed.text.encode(), f"<kernel> ({printed.place})"
 
 
 def _names(given: str | None) -> tuple[str, ...] | None:

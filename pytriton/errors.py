@@ -276,9 +276,9 @@ def short(text: str, length: int = 60) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
+def closest(name: str, names: Iterable[str]) -> str | None:
     """The known name that a person who typed ``name`` most likely meant."""
-    words = list(known)
+    words = list(names)
     alike = [word for word in words if word.lower() == name.lower()]
     if alike or len(name) > MAX_COMPARED_LENGTH:
         return alike[0] if alike else None

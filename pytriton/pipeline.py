@@ -133,13 +133,13 @@ def translate(
     report.check()
     given = {key: _first(value) for key, value in (defines or {}).items()}
     settings = Settings(kernel, folders, strict_literals)
-    made = translate_as(source, given, settings, is_parametric=True)
-    made = begun_with(made, _assertions(made))
-    for key in sorted(given.keys() - made.mentioned):
+    translation = translate_as(source, given, settings, is_parametric=True)
+    translation = begun_with(translation, _assertions(translation))
+    for key in sorted(given.keys() - translation.mentioned):
         near = misspelt(key, source.text, given)
         help_ = f"did you mean '{near}'?" if near else "leave it out"
         report.warning("TC528", f"the source does not mention the define '{key}'", source, help=help_)
-    return replace(made, warnings=(*report.warnings, *made.warnings))
+    return replace(translation, warnings=(*report.warnings, *translation.warnings))
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
@@ -152,10 +152,10 @@ def _emitted(
     digits: frozenset[str] = frozenset()
     while True:
         module = emit_with(digits)
-        found = conditions()
-        fixed = _fixed(module, found) if is_parametric else frozenset()
+        recorded = conditions()
+        fixed = _fixed(module, recorded) if is_parametric else frozenset()
         if not fixed:
-            return module, found
+            return module, recorded
         digits |= fixed
 
 
@@ -172,23 +172,23 @@ def _fixed(module: Module, conditions: Conditions) -> frozenset[str]:
     return frozenset(fixed)
 
 
-def _assertions(made: Translation) -> Iterator[tuple[str, Node]]:
+def _assertions(translation: Translation) -> Iterator[tuple[str, Node]]:
     """The conditions that Triton does not check by itself, as statements of the module."""
-    required = [condition for condition in made.conditions if condition.role == "required"]
-    required = [condition for condition in required if condition.names <= made.defines.keys()]
+    required = [condition for condition in translation.conditions if condition.role == "required"]
+    required = [condition for condition in required if condition.names <= translation.defines.keys()]
     for _, bounds in groupby(required, lambda condition: condition.comparison.left):
-        text = " and ".join(printed_condition(bound.comparison, made.defines) for bound in bounds)
+        text = " and ".join(printed_condition(bound.comparison, translation.defines) for bound in bounds)
         yield "", Call("tl.static_assert", (Atom(text), Atom(f'"translated for {text}"')))
 
 
-def begun_with(made: Translation, statements: Iterable[tuple[str, Node]]) -> Translation:
+def begun_with(translation: Translation, statements: Iterable[tuple[str, Node]]) -> Translation:
     """The module with more statements at the top of its kernel: ``x = `` and a value."""
-    lines = [Simple(before, node, made.tree.line) for before, node in statements]
+    lines = [Simple(before, node, translation.tree.line) for before, node in statements]
     if not lines:
-        return made
-    tree = made.tree._replace(body=(*lines, *made.tree.body))
+        return translation
+    tree = translation.tree._replace(body=(*lines, *translation.tree.body))
     text, origins = printed(tree)
-    return replace(made, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
+    return replace(translation, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
 
 
 def translate_as(
@@ -205,9 +205,9 @@ def translate_as(
         text = _source(source, name, report)
         single = {key: _first(value) for key, value in (defines or {}).items()}
         key = text, settings, passes.PASSES, is_parametric
-        known = _templates.find(key, single)
-        if known is not None:
-            return known
+        cached = _templates.find(key, single)
+        if cached is not None:
+            return cached
         log = Log()
         try:
             translation, values = _translated(text, single, settings, report, log, is_parametric)

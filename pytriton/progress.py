@@ -21,8 +21,8 @@ def bar(what: str, total: int, stream: TextIO | None = None, after: float = 0.0)
         return None
     if find_spec("tqdm") is None:
         return None
-    made = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
-    return made(desc=what, total=total, file=stream, delay=after, leave=False, dynamic_ncols=True)
+    tqdm = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
+    return tqdm(desc=what, total=total, file=stream, delay=after, leave=False, dynamic_ncols=True)
 
 
 def _is_watched(stream: TextIO) -> bool:

@@ -72,7 +72,7 @@ def emit(
         identifier(kernel.name, names.helpers),
         kernel.comments.above,
         (*_parameters(kernel, names), *_table(names), *_constexprs(names)),
-        statements.made,
+        statements.kernel_body,
         kernel.span.line,
         frozenset(statements.context.helpers),
         statements.context.libdevice,

@@ -39,37 +39,37 @@ class Statements:
         self.provenance = provenance
         self.context = Context(names, precision)
         self.parts: list[_Part] = []
-        self.made: tuple[Statement, ...] = ()
+        self.kernel_body: tuple[Statement, ...] = ()
         self._once: frozenset[Symbol] = frozenset()
-        self._made: list[Statement] = []
+        self._current: list[Statement] = []
 
     def build(self, body: Body) -> None:
         """The statements of the kernel."""
         once = assigned_once(body)
         self._once = frozenset(s.symbol for s in once if isinstance(s, typed.Declare | typed.Assign))
-        self.made = self.body(body)
+        self.kernel_body = self.body(body)
 
     def body(self, body: Body) -> tuple[Statement, ...]:
         """The statements of one block."""
-        outer, self._made = self._made, []
+        outer, self._current = self._current, []
         mentions = _first_mentions(body)
         for statement in body:
             self._statement(statement, mentions)
-        result, self._made = self._made, outer
+        result, self._current = self._current, outer
         return tuple(_with_comments(result))
 
     def _put(self, before: str, node: Node | None, span: Span, comments: Comments) -> None:
         """``before node`` with the comments of its statement."""
         self._part(before, node)
         beside = "; ".join(comments.beside)
-        self._made.append(Simple(before, node, span.line, comments.above, beside))
+        self._current.append(Simple(before, node, span.line, comments.above, beside))
 
     def _block(self, before: str, node: Node, body: Body, span: Span, comments: Comments) -> None:
         """``before node:`` and a body."""
         self._part(before, node)
         beside = "; ".join(comments.beside)
         inner = self.body(body)
-        self._made.append(Block(before, node, inner, (), span.line, comments.above, beside))
+        self._current.append(Block(before, node, inner, (), span.line, comments.above, beside))
 
     def _part(self, before: str, node: Node | None) -> None:
         self.parts.append(((before, node), frozenset(self.context.read)))
@@ -77,7 +77,7 @@ class Statements:
 
     def _comment(self, above: tuple[str, ...], span: Span) -> None:
         if above:
-            self._made.append(Simple("", None, span.line, above))
+            self._current.append(Simple("", None, span.line, above))
 
     def _statement(self, statement: typed.Statement, mentions: dict[Symbol, typed.Statement]) -> None:
         match statement:
@@ -105,7 +105,7 @@ class Statements:
                 self._put("", node, statement.span, statement.comments)
             case typed.If():
                 self._settle((statement,))
-                self._made.append(self._if(statement))
+                self._current.append(self._if(statement))
             case typed.RangeLoop():
                 self._range(statement)
             case typed.While():

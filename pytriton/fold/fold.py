@@ -89,23 +89,23 @@ def fold(
     drop where it changes nothing (join.py). ``groups``: its programs may run in groups. Raises Unfoldable where the
     variants cannot be one function.
     """
-    known = Variants(variants, text)
-    kernels = _kernels(known)
+    all_variants = Variants(variants, text)
+    kernels = _kernels(all_variants)
     padding = Padding([kernel for kernel, _ in kernels])
-    conditions = Separations(text, known, padding.sizes)
+    conditions = Separations(text, all_variants, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
-    merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
-    merged = polished(merger.merged(bodies, known.all), text, known)
-    body = (*padding.definitions(known), *merged)
+    merger = Merger(Joiner(all_variants, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
+    merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
+    body = (*padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
-    constexprs = _constexprs(known, body, text)
-    flags = frozenset(name for name in constexprs if known.is_flag(name))
+    constexprs = _constexprs(all_variants, body, text)
+    flags = frozenset(name for name in constexprs if all_variants.is_flag(name))
     parameters = _parameters([kernel for kernel, _ in kernels])
     _check_names(body, parameters, constexprs)
     names = list(constexprs)
     groups = groups and GROUP not in conditions.words
     if groups:
-        taken = {*names_read(body), *names_assigned(body), *names, *(one.name for one in parameters)}
+        taken = {*names_read(body), *names_assigned(body), *names, *(p.name for p in parameters)}
         names, body = [*names, GROUP], grouped(body, taken)
     folded = KernelFunction(
         name,
@@ -115,7 +115,7 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    leaves = Leaves(known, conditions.words, padding.sizes, merged)
+    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged)
     text, origins = printed(folded)
     lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     own = tuple(parameter.name for parameter in parameters)
@@ -198,7 +198,7 @@ def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, .
             left = next(name for name in rows if name not in order)
             raise Unfoldable(f"the order of the parameters differs: {left}")
         order.append(name)
-    made = []
+    parameters = []
     for name in order:
         row = rows[name]
         annotations = {parameter.annotation for parameter in row}
@@ -207,10 +207,10 @@ def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, .
         notes = list(dict.fromkeys(parameter.note for parameter in row))
         if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
             notes = [note for note in notes if note and not note.startswith("multiple of")]
-        made.append(
+        parameters.append(
             FunctionParameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes))
         )
-    return tuple(made)
+    return tuple(parameters)
 
 
 # ---------------------------------------------------------------- groups

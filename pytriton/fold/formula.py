@@ -150,7 +150,10 @@ def _most(pick: Callable[..., int], *bounds: int | None) -> int | None:
 
 def is_total(literal: Literal) -> bool:
     """Whether it has an answer for all integers: nothing shifts or divides."""
-    return not any(_is_partial(one.left) or _is_partial(one.right) for one in comparisons_of(literal))
+    return not any(
+        _is_partial(comparison.left) or _is_partial(comparison.right)
+        for comparison in comparisons_of(literal)
+    )
 
 
 def _is_partial(term: object) -> bool:
@@ -215,7 +218,7 @@ def names_of(literal: Literal) -> frozenset[str]:
     """The defines that a literal asks for."""
     if isinstance(literal, Fact):
         return frozenset((literal.question.partition(" ")[0],))
-    terms = (term for one in comparisons_of(literal) for term in (one.left, one.right))
+    terms = (term for comparison in comparisons_of(literal) for term in (comparison.left, comparison.right))
     return frozenset(name for term in terms for name in names_in(term))
 
 
@@ -264,11 +267,14 @@ def _any_of(answers: Sequence[Literal]) -> list[Cube]:
     facts = [answer for answer in answers if isinstance(answer, Fact)]
     if facts:
         either = frozenset[object]().union(*(fact.answers for fact in facts))
-        known = facts[0].binary and either == BOTH
-        return [frozenset() if known else frozenset((facts[0]._replace(answers=either),))]
+        always = facts[0].binary and either == BOTH
+        return [frozenset() if always else frozenset((facts[0]._replace(answers=either),))]
     ranges = [answer for answer in answers if isinstance(answer, Interval)]
     if ranges:
-        return [frozenset((one,)) if one[1:] != (None, None) else frozenset() for one in _unions(ranges)]
+        return [
+            frozenset((interval,)) if interval[1:] != (None, None) else frozenset()
+            for interval in _unions(ranges)
+        ]
     if len(answers) > 1 and all(map(is_total, answers)):
         return [frozenset()]
     return [frozenset((answer,)) for answer in answers]
@@ -277,13 +283,13 @@ def _any_of(answers: Sequence[Literal]) -> list[Cube]:
 def _unions(ranges: list[Interval]) -> list[Interval]:
     """The ranges of one term, those that touch as one."""
     joined: list[Interval] = []
-    for one in sorted(ranges, key=lambda one: (one.low is not None, one.low or 0)):
+    for interval in sorted(ranges, key=lambda interval: (interval.low is not None, interval.low or 0)):
         last = joined[-1] if joined else None
-        if last is not None and (last.high is None or one.low is None or one.low <= last.high + 1):
-            high = None if last.high is None or one.high is None else max(last.high, one.high)
+        if last is not None and (last.high is None or interval.low is None or interval.low <= last.high + 1):
+            high = None if last.high is None or interval.high is None else max(last.high, interval.high)
             joined[-1] = last._replace(high=high)
         else:
-            joined.append(one)
+            joined.append(interval)
     return joined
 
 
@@ -359,7 +365,7 @@ def _untied(cubes: set[Cube]) -> tuple[set[Cube], list[set[Cube]]]:
             groups.setdefault(tuple(map(facts.index, facts)), []).append(question)
     tied = [group for group in groups.values() if len(group) > 1]
     needless = {question for group in tied for question in group[1:]}
-    left = {frozenset(one for one in cube if question_of(one) not in needless) for cube in cubes}
+    left = {frozenset(answer for answer in cube if question_of(answer) not in needless) for cube in cubes}
     return left, [_projected(cubes, set(group)) for group in tied]
 
 
@@ -394,4 +400,4 @@ def _free(cubes: set[Cube], first: Hashable, second: Hashable) -> bool:
 
 
 def _projected(cubes: Iterable[Cube], questions: set[Hashable]) -> set[Cube]:
-    return {frozenset(one for one in cube if question_of(one) in questions) for cube in cubes}
+    return {frozenset(literal for literal in cube if question_of(literal) in questions) for cube in cubes}

@@ -46,18 +46,18 @@ class Joiner:
         self._padded = padded
         self._masks = masks
         self._following: dict[tuple[str, Set], frozenset[str]] = {}
-        self._known: dict[tuple[Version, Version], Node | None] = {}
+        self._joined: dict[tuple[Version, Version], Node | None] = {}
 
     def join(self, left: Version, right: Version) -> Node | None:
         """One expression for both, or None."""
         if left.node == right.node:
             return left.node
         key = left, right
-        if key not in self._known:
-            self._known[key] = (
+        if key not in self._joined:
+            self._joined[key] = (
                 self._alike(left, right) or self._without(left, right) or self._without(right, left)
             )
-        return self._known[key]
+        return self._joined[key]
 
     # ---------------------------------------------------------------- the same form
 
@@ -68,8 +68,8 @@ class Joiner:
         if pairs is None:
             return None
         joined: list[Node] = []
-        for one, other in pairs:
-            node = self.join(Version(one, left.of), Version(other, right.of))
+        for left_part, right_part in pairs:
+            node = self.join(Version(left_part, left.of), Version(right_part, right.of))
             if node is None:
                 return None
             joined.append(node)
@@ -78,9 +78,9 @@ class Joiner:
     def _atom(self, left: Version, right: Version) -> Node | None:
         """A size and its padded size; or the define that has the value of each variant."""
         assert isinstance(left.node, Atom) and isinstance(right.node, Atom)
-        for one, other in ((left.node.text, right.node.text), (right.node.text, left.node.text)):
-            if self._padded.get(one) == other:
-                return Atom(other)
+        for size, padded in ((left.node.text, right.node.text), (right.node.text, left.node.text)):
+            if self._padded.get(size) == padded:
+                return Atom(padded)
         both = self._followed(left.node.text, left.of) & self._followed(right.node.text, right.of)
         return Atom(min(both, key=self._order)) if both else None
 
@@ -166,19 +166,19 @@ class Joiner:
 
     def _masked(self, more: Version, less: Version) -> Node | None:
         """A load or store with a mask, where the other needs none."""
-        one, other = more.node, less.node
-        assert isinstance(one, Call)
-        if not isinstance(other, Call) or one.function != other.function:
+        masked, plain = more.node, less.node
+        assert isinstance(masked, Call)
+        if not isinstance(plain, Call) or masked.function != plain.function:
             return None
-        given = dict(one.keywords)
-        bare = tuple(pair for pair in one.keywords if pair[0] not in ("mask", "other"))
-        if "mask" not in given or not self._full(given["mask"], less.of) or "mask" in dict(other.keywords):
+        given = dict(masked.keywords)
+        bare = tuple(pair for pair in masked.keywords if pair[0] not in ("mask", "other"))
+        if "mask" not in given or not self._full(given["mask"], less.of) or "mask" in dict(plain.keywords):
             return None
-        node = self._alike(Version(Call(one.function, one.arguments, bare), more.of), less)
+        node = self._alike(Version(Call(masked.function, masked.arguments, bare), more.of), less)
         if not isinstance(node, Call):
             return None
         return Call(
-            node.function, node.arguments, node.keywords + tuple(p for p in one.keywords if p not in bare)
+            node.function, node.arguments, node.keywords + tuple(p for p in masked.keywords if p not in bare)
         )
 
     def _is_masked(self, version: Version) -> bool:

@@ -100,7 +100,9 @@ class Leaves:
         ]
         self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
-        leaves = (self._leaf(made, values) for made, values in zip(translations, rows, strict=True))
+        leaves = (
+            self._leaf(translation, values) for translation, values in zip(translations, rows, strict=True)
+        )
         self._leaves = tuple(dict.fromkeys(leaves))
 
     def _sort(self, variants: Variants) -> None:
@@ -122,19 +124,19 @@ class Leaves:
     def _leaf(self, translation: Translation, values: Mapping[str, object]) -> Leaf:
         """The literals that the define sets of a translation satisfy, which was made with these values."""
         facts = frozenset(self._facts(values))
-        known = _numbers(values)
-        exact = {name: value for name, value in known.items() if name not in self.numbers}
+        numbers = _numbers(values)
+        exact = {name: value for name, value in numbers.items() if name not in self.numbers}
         log = Log()
         for comparison, entry in translation.conditions.entries.items():
             if entry.role != "optional":
-                for required in self._required(_substituted(comparison, exact), known):
+                for required in self._required(_substituted(comparison, exact), numbers):
                     log.add(required, entry.span, entry.role)
         for comparison in (_substituted(comparison, exact) for comparison in self._decided):
             asked = normal(comparison)
-            if names_of(asked) <= known.keys() and not _is_constant(asked):
-                log.add(asked if holds(asked, known) else negation(asked), None)
+            if names_of(asked) <= numbers.keys() and not _is_constant(asked):
+                log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
-        needed = [normal(one.comparison) for one in conditions if one.role == "required"]
+        needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
         return Leaf(facts | ranged(log.entries), facts | ranged(needed))
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
@@ -166,8 +168,8 @@ class Leaves:
 
     def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
         """Whether each comparison of the leaves holds for a define set."""
-        known = _numbers({name: number(defines.get(name)) for name in self._names})
-        return {asked: _holds(asked, known) for asked in self._asked}
+        numbers = _numbers({name: number(defines.get(name)) for name in self._names})
+        return {asked: _holds(asked, numbers) for asked in self._asked}
 
     @cached_property
     def _asked(self) -> list[Comparison]:
@@ -205,15 +207,17 @@ class Leaves:
 
     def _violated(self, cube: Cube, values: Mapping[str, object]) -> list[Literal]:
         """The literals of a cube that values do not satisfy."""
-        facts, known = {*self._facts(values)}, _numbers(values)
+        facts, numbers = {*self._facts(values)}, _numbers(values)
         return [
             literal
             for literal in cube
-            if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, known))
+            if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, numbers))
         ]
 
     def _reason(self, violated: Sequence[Literal], values: Mapping[str, object]) -> str:
-        names = sorted(name for one in violated if isinstance(one, Fact) for name in names_of(one))
+        names = sorted(
+            name for literal in violated if isinstance(literal, Fact) for name in names_of(literal)
+        )
         if names:
             given = (f"{name}={values[name]}" if values[name] is not None else f"no {name}" for name in names)
             return f"the kernel was not proved with {' and '.join(given)}"
@@ -224,7 +228,7 @@ class Leaves:
         if not self._leaves:
             return Served((), (), (), ("False",), self.closed)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        texts = {one for one in common if isinstance(one, Fact) and not one.binary}
+        texts = {literal for literal in common if isinstance(literal, Fact) and not literal.binary}
         tables = [_table(fact) for fact in sorted(texts)]
         conditions = [self._is(name, int) for name in self.integers if name in self._optional]
         conditions += [self._is(name, float) for name in self._floats]
@@ -238,24 +242,24 @@ class Leaves:
         required = tuple(n for n in self.integers if n not in self._optional)
         return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
 
-    def _either(self, group: Sequence[Factored], known: Cube) -> list[str]:
-        """A group of alternatives as a condition of Python; none where it follows from what is ``known``."""
-        ways = [self._all_of(way, known) for way in group]
+    def _either(self, group: Sequence[Factored], common: Cube) -> list[str]:
+        """A group of alternatives as a condition of Python; none where it follows from the ``common`` literals."""
+        ways = [self._all_of(way, common) for way in group]
         return [" or ".join(sorted(map(_conjunction, ways)))] if all(ways) else []
 
-    def _all_of(self, way: Factored, known: Cube) -> list[str]:
-        terms = self._terms(way.common, known)
+    def _all_of(self, way: Factored, common: Cube) -> list[str]:
+        terms = self._terms(way.common, common)
         for group in way.groups:
             table = _joint(group)
-            inner = [_membership(table)] if table else self._either(group, known | way.common)
+            inner = [_membership(table)] if table else self._either(group, common | way.common)
             terms += [f"({term})" if " or " in term else term for term in inner]
         return terms
 
     def _terms(self, cube: Cube, common: Cube) -> list[str]:
         """A cube as Python, facts first, less what follows from the ``common`` literals."""
-        known, asked = self._simplified(common), self._simplified(common | cube)
+        implied, asked = self._simplified(common), self._simplified(common | cube)
         facts = sorted(_fact(literal) for literal in cube if isinstance(literal, Fact))
-        return [*facts, *map(_python, sorted(asked - known, key=_by_size))]
+        return [*facts, *map(_python, sorted(asked - implied, key=_by_size))]
 
     def _simplified(self, cube: Cube) -> set[Comparison]:
         """The comparisons of a cube, less those that others imply."""
@@ -263,8 +267,8 @@ class Leaves:
         return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
 
     def _is(self, name: str, kind: type) -> str:
-        known = f"isinstance({name}, {kind.__name__})"
-        return f"{name} is None or {known}" if name in self._optional else known
+        condition = f"isinstance({name}, {kind.__name__})"
+        return f"{name} is None or {condition}" if name in self._optional else condition
 
 
 _REQUIRED: Final = Requirement("required", None)
@@ -275,7 +279,9 @@ def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
 
 
 def _holds(literal: Literal, values: Numbers) -> bool:
-    return names_of(literal) <= values.keys() and all(holds(one, values) for one in comparisons_of(literal))
+    return names_of(literal) <= values.keys() and all(
+        holds(comparison, values) for comparison in comparisons_of(literal)
+    )
 
 
 def _numbers(values: Mapping[str, object]) -> dict[str, int | float]:
@@ -335,7 +341,11 @@ def _not_rounded(term: Term) -> Term:
 
 def _decided(body: Iterable[Statement], sizes: Mapping[str, str]) -> Iterator[Comparison]:
     """The comparisons of numbers in the conditions of a body; ``sizes``: TN_PADDED -> TN."""
-    conditions = [one.node for one in statements(body) if one.node is not None and one.before == "if "]
+    conditions = [
+        statement.node
+        for statement in statements(body)
+        if statement.node is not None and statement.before == "if "
+    ]
     conditions += [part.condition for part in expressions(body) if isinstance(part, Conditional)]
     for condition in conditions:
         yield from _comparisons(condition, sizes)
@@ -384,9 +394,11 @@ def _table(fact: Fact) -> Table:
 
 def _joint(group: Sequence[Factored]) -> Table | None:
     """Alternatives of texts and flags as a table, if each has the same of them."""
-    rows = [{one.question: one.answers for one in way.common if isinstance(one, Fact)} for way in group]
+    rows = [{fact.question: fact.answers for fact in way.common if isinstance(fact, Fact)} for way in group]
     asked = tuple(sorted(rows[0]))
-    alike = all(tuple(sorted(row)) == asked and all(len(one) == 1 for one in row.values()) for row in rows)
+    alike = all(
+        tuple(sorted(row)) == asked and all(len(answers) == 1 for answers in row.values()) for row in rows
+    )
     if not alike or any(way.groups or _comparisons_in(way.common) for way in group):
         return None
     if not any(map(_is_text, group[0].common)) or any(_GIVEN in name for name in asked):
@@ -415,7 +427,7 @@ def _is_text(literal: Literal) -> bool:
 
 def _fact(fact: Fact) -> str:
     """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
-    answers = [_value(one) for one in sorted(fact.answers, key=repr)]
+    answers = [_value(answer) for answer in sorted(fact.answers, key=repr)]
     if not fact.binary:
         return (
             f"{fact.question} in ({', '.join(answers)})"

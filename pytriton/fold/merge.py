@@ -54,7 +54,7 @@ def align(bodies: Sequence[tuple[Sequence[Statement], Set]], likeness: Likeness)
 def _added(rows: list[Row], body: list[Versions], likeness: Likeness) -> list[Row]:
     """The rows with one more body in them."""
     height, width = len(rows), len(body)
-    score = [[max(likeness(one, other) for one in row) for other in body] for row in rows]
+    score = [[max(likeness(present, added) for present in row) for added in body] for row in rows]
     best = [[0] * (width + 1) for _ in range(height + 1)]
     for y in range(height - 1, -1, -1):
         for x in range(width - 1, -1, -1):
@@ -128,17 +128,17 @@ class Merger:
 
     def _likeness(self, left: Versions, right: Versions) -> int:
         """How much two statements are alike; 0 if they cannot be one."""
-        one, other = left.statement, right.statement
-        if type(one) is not type(other) or one.before != other.before:
+        first, second = left.statement, right.statement
+        if type(first) is not type(second) or first.before != second.before:
             return 0
-        if one.line != other.line and self._conditions.exclude(one.line, other.line):
+        if first.line != second.line and self._conditions.exclude(first.line, second.line):
             return 0  # the arms of an `#if` stay apart, as their author wrote them
-        nearby = one.line == other.line
-        if one.node is None or other.node is None:
-            return 4 * (one.node == other.node and one.above == other.above)
-        if self._joiner.join(Version(one.node, left.of), Version(other.node, right.of)) is not None:
+        nearby = first.line == second.line
+        if first.node is None or second.node is None:
+            return 4 * (first.node == second.node and first.above == second.above)
+        if self._joiner.join(Version(first.node, left.of), Version(second.node, right.of)) is not None:
             return 4 + nearby
-        if not one.before and form(one.node) != form(other.node):
+        if not first.before and form(first.node) != form(second.node):
             return 0
         return 2 * nearby
 
@@ -321,8 +321,8 @@ class Merger:
 
 def _union(sets: Iterable[Set]) -> Set:
     union = 0
-    for each in sets:
-        union |= each
+    for variants in sets:
+        union |= variants
     return union
 
 

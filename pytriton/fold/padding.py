@@ -50,16 +50,16 @@ class Padding:
 
     def named(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
         """The body with names for padded sizes, without the definitions of masks."""
-        made: list[Statement] = []
+        renamed: list[Statement] = []
         for statement in body:
             if isinstance(statement, Simple) and statement.before.removesuffix(" = ") in self.masks:
                 if statement.above:
-                    made.append(Simple("", None, statement.line, statement.above))
+                    renamed.append(Simple("", None, statement.line, statement.above))
                 continue
             if statement.node is not None:
                 statement = replace(statement, node=rewritten(statement.node, self._renamed))
-            made.append(with_bodies(statement, self.named))
-        return tuple(made)
+            renamed.append(with_bodies(statement, self.named))
+        return tuple(renamed)
 
     def _renamed(self, node: Node) -> Node:
         match node:

@@ -67,8 +67,8 @@ def _computed(operator: str, left: object, right: object) -> object:
 
 def specialised(body: Sequence[Statement], values: Mapping[str, object]) -> tuple[Statement, ...]:
     """The statements that are left for these constexprs, without comments."""
-    known = dict(values)
-    return tuple(_specialised(body, known))
+    constexprs = dict(values)
+    return tuple(_specialised(body, constexprs))
 
 
 def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterator[Statement]:

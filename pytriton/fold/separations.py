@@ -25,7 +25,7 @@ COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
-_NEGATED: Final = {**dict(_OPPOSITE), **{other: one for one, other in _OPPOSITE}}
+_NEGATED: Final = {**dict(_OPPOSITE), **{opposite: operator for operator, opposite in _OPPOSITE}}
 
 
 class Separator(NamedTuple):
@@ -57,7 +57,7 @@ class Separations:
         self._text = text.split("\n")
         self._features = list(self._all_features(padded))
         self._simple = [feature for feature in self._features if not _joins(feature.node)]
-        self._known: dict[tuple[Set, Set, int], Separator] = {}
+        self._separators: dict[tuple[Set, Set, int], Separator] = {}
 
     def arms(self, line: int) -> tuple[Separator, ...]:
         """What the text asks around a line, the outermost first."""
@@ -88,19 +88,21 @@ class Separations:
     def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
-        if key not in self._known:
+        if key not in self._separators:
             fitting = [
-                c for c in _one((*self._of_text(line), *self._features), among) if c.holds & among == chosen
+                c
+                for c in _with_negations((*self._of_text(line), *self._features), among)
+                if c.holds & among == chosen
             ]
             plainest = min(fitting, key=lambda condition: condition.cost, default=None)
-            self._known[key] = plainest or self._tree(chosen, among)
-        return self._known[key]
+            self._separators[key] = plainest or self._tree(chosen, among)
+        return self._separators[key]
 
     def between(self, least: Set, most: Set) -> Separator:
         """The plainest condition that holds for all of ``least``, and for none but ``most``."""
         fitting = [
             c
-            for c in _one(self._features, self._variants.all)
+            for c in _with_negations(self._features, self._variants.all)
             if c.safe and not (least & ~c.holds | c.holds & ~most)
         ]
         if fitting:
@@ -133,10 +135,12 @@ class Separations:
             return Separator(Atom("True"), among, 0)
         if not among & chosen:
             return Separator(Atom("False"), 0, 0)
-        useful = [one for one in self._simple if among & one.holds and among & ~one.holds]
+        useful = [
+            candidate for candidate in self._simple if among & candidate.holds and among & ~candidate.holds
+        ]
         if not useful:
             raise Unfoldable("two variants that differ have the same defines")
-        feature = min(useful, key=lambda one: (_mixed(chosen, among, one.holds), one.cost))
+        feature = min(useful, key=lambda candidate: (_mixed(chosen, among, candidate.holds), candidate.cost))
         then, otherwise = (self._tree(chosen, among & side) for side in (feature.holds, ~feature.holds))
         return _chosen(feature, then, otherwise, among)
 
@@ -185,8 +189,8 @@ class Separations:
 
     def _given(self, name: str) -> str:
         """The question whether a define is given: of a flag its name."""
-        known = name in self._variants.values and not self._variants.is_flag(name)
-        return f"({name} is not None)" if known else name
+        has_value = name in self._variants.values and not self._variants.is_flag(name)
+        return f"({name} is not None)" if has_value else name
 
     def _evaluated(self, node: Node) -> Separator | None:
         try:
@@ -232,7 +236,9 @@ class Separations:
     def _recorded(self) -> Iterator[Node]:
         """What the translations asked of integers, as far as it can be asked in a kernel."""
         variants = self._variants.variants
-        entries = dict.fromkeys(entry for one in variants for entry in one.translation.conditions.entries)
+        entries = dict.fromkeys(
+            entry for variant in variants for entry in variant.translation.conditions.entries
+        )
         for entry in entries:
             with suppress(SyntaxError):
                 if not is_floating(entry):
@@ -321,7 +327,7 @@ def _or(left: Separator, right: Separator) -> Separator:
     return Separator(BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1)
 
 
-def _one(candidates: Iterable[Separator], among: Set) -> Iterator[Separator]:
+def _with_negations(candidates: Iterable[Separator], among: Set) -> Iterator[Separator]:
     for condition in candidates:
         yield condition
         yield _not(condition, among)

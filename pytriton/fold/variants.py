@@ -63,8 +63,8 @@ def number(value: object) -> object:
     """A define as Python has it: a text that is a number is that number."""
     if not isinstance(value, str):
         return value
-    known = plain_number(value)
-    return value if known is None else known
+    parsed = plain_number(value)
+    return value if parsed is None else parsed
 
 
 class Variants:
@@ -133,14 +133,14 @@ class Variants:
     @cached_property
     def elements(self) -> dict[str, list[str]]:
         """For each pointer parameter the type that it points to, as Triton calls it, in each variant."""
-        found: dict[str, list[str]] = {}
+        elements: dict[str, list[str]] = {}
         for variant in self.variants:
             for parameter in variant.translation.parameters:
                 if isinstance(parameter.type, PointerType):
                     element = parameter.type.element
                     word = element.triton if isinstance(element, ScalarType) else "int64"
-                    found.setdefault(parameter.identifier, []).append(word)
-        return {name: words for name, words in found.items() if len(words) == len(self.variants)}
+                    elements.setdefault(parameter.identifier, []).append(word)
+        return {name: words for name, words in elements.items() if len(words) == len(self.variants)}
 
 
 def _is_type(value: object) -> bool:

@@ -401,10 +401,10 @@ def products_of(value: Any) -> Products:
 
 def of_one(name: str, operand: Any, value: Any) -> Any:
     """The value of a function (``FUNCTIONS`` of conditions.py) of one number."""
-    return _made((name, operand.term), value, operand) if isinstance(operand, _Recording) else value
+    return _number_from((name, operand.term), value, operand) if isinstance(operand, _Recording) else value
 
 
-def _made(term: Term, value: Any, source: _Recording) -> Any:
+def _number_from(term: Term, value: Any, source: _Recording) -> Any:
     """A number that was computed from others, ``source`` among them."""
     kind = RecordedFloat if isinstance(value, float) else RecordedInt
     return kind(value, term, source.log, source.span)
@@ -422,7 +422,7 @@ def _computed(sign: str, left: Any, right: Any) -> Any:
             raise ValueError(f"a shift by {plain(right)}")
         value = OPERATORS[sign](plain(left), plain(right))
         written = term if isinstance(value, float) else _simplest(term, products_of(left), products_of(right))
-        computed[term] = _made(written, value, source)
+        computed[term] = _number_from(written, value, source)
     return computed[term]
 
 

@@ -197,9 +197,9 @@ class _Cuts:
     def back(self, start: int, end: int) -> tuple[int, int]:
         if not self.at:
             return start, end
-        return self._one(start), self._one(end - 1) + 1
+        return self._uncut(start), self._uncut(end - 1) + 1
 
-    def _one(self, offset: int) -> int:
+    def _uncut(self, offset: int) -> int:
         before = bisect_right(self.at, offset)
         return offset + (self.removed[before - 1] if before else 0)
 

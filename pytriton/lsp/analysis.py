@@ -285,9 +285,9 @@ def _guesses(tokens: list[Token], text: str, given: dict[str, Any]) -> dict[str,
         elif line.word not in CONDITIONS:
             code += line.tokens
     pointers = {name for head in _HEADS.findall(text) for name in re.findall(r"\*\s*(\w+)", head)}
-    known = {*_POINTERS.findall(text), *pointers, *given, *PRELUDE}
+    defined = {*_POINTERS.findall(text), *pointers, *given, *PRELUDE}
     names = unknown_names([token for token in tokens if token.text != "*"]) & {token.text for token in code}
-    return {name: "float" if _is_type(name, text) else GUESS for name in sorted(names - known)}
+    return {name: "float" if _is_type(name, text) else GUESS for name in sorted(names - defined)}
 
 
 def _is_type(name: str, text: str) -> bool:

@@ -222,7 +222,7 @@ class Actions:
             return
         fresh, elements = self.elements.names.fresh, self.elements
         watch, kept, state = fresh("watch"), fresh("kept"), fresh("state")
-        inline = {symbol: found.offset for symbol, found in elements.inline.items()}
+        inline = {symbol: inlined.offset for symbol, inlined in elements.inline.items()}
         variables = [inline.get(symbol, symbol) for symbol in carried(loop, self._top)]
         parts = [elements.names[symbol] for symbol in variables if symbol is not None]
         size = " + ".join(f"sizeof {part}" for part in parts) or "1"

@@ -22,15 +22,15 @@ _DEFINED: Final = re.compile(
 
 def needed(text: str) -> list[str]:
     """The paragraphs that a text needs, and those that they need."""
-    found: dict[int, str] = {}
+    paragraphs: dict[int, str] = {}
     pending = [text]
     while pending:
         for word in set(_WORD.findall(_COMMENT.sub("", pending.pop()))):
             place, paragraph = _paragraphs().get(word, (0, ""))
-            if paragraph and place not in found:
-                found[place] = paragraph
+            if paragraph and place not in paragraphs:
+                paragraphs[place] = paragraph
                 pending.append(paragraph)
-    return [paragraph for _, paragraph in sorted(found.items())]
+    return [paragraph for _, paragraph in sorted(paragraphs.items())]
 
 
 def defined() -> frozenset[str]:

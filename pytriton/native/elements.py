@@ -165,8 +165,8 @@ def _binary(elements: Elements, expr: typed.Binary, indices: Indices) -> Text:
         return Text(f"({bytes_[0].text} - {bytes_[1].text}) / (int64_t){size}", MULTIPLY)
     if isinstance(first, PointerType) and isinstance(second, PointerType) and first != second:
         left, right = (Text(f"(char *){side.at(ATOM)}", MULTIPLY) for side in (left, right))
-    known = constant(expr.right) if isinstance(second, ScalarType) else None
-    return scalars.binary(expr.operator, left, right, first, known)
+    right_constant = constant(expr.right) if isinstance(second, ScalarType) else None
+    return scalars.binary(expr.operator, left, right, first, right_constant)
 
 
 def _select(elements: Elements, expr: typed.Select, indices: Indices) -> Text:

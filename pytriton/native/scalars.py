@@ -180,18 +180,18 @@ def unary(operator: str, value: Text, type_: ElementType) -> Text:
 
 
 def binary(
-    operator: str, left: Text, right: Text, type_: ElementType, known: int | float | None = None
+    operator: str, left: Text, right: Text, type_: ElementType, right_constant: int | float | None = None
 ) -> Text:
-    """An operator on two operands of a type. ``known``: the right operand, where it is a constant."""
+    """An operator on two operands of a type. ``right_constant``: the right operand, where it is a constant."""
     if is_narrow(type_):
         wide = binary(operator, widened(left, type_), widened(right, type_), FLOAT)
         return wide if operator in COMPARISONS else call(f"{tag(type_)}_of_float", wide)
     if isinstance(type_, ScalarType) and not type_.is_float:
         word = tag(type_ if type_.bits >= 32 else INT)
-        if operator in ("/", "%") and (known is None or known in (0, -1)):
+        if operator in ("/", "%") and (right_constant is None or right_constant in (0, -1)):
             return call(f"{'div' if operator == '/' else 'mod'}_{word}", left, right)
         if operator in ("<<", ">>"):
-            inside = known is not None and 0 <= known < type_.bits
+            inside = right_constant is not None and 0 <= right_constant < type_.bits
             if operator == "<<" or not inside:
                 return call(f"{'shl' if operator == '<<' else 'shr'}_{word}", left, right)
     if operator in ("&&", "||"):  # compilers warn of the one in the other without parentheses

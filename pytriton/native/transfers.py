@@ -39,7 +39,9 @@ def stride(expr: Expr, elements: Elements) -> int | None:
             return stride(operand, elements)
         case typed.Cast(operand=operand):
             numbers = (expr.type, operand.type)
-            plain = all(isinstance(t := element_of(one), PointerType) or not t.is_float for one in numbers)
+            plain = all(
+                isinstance(t := element_of(type_), PointerType) or not t.is_float for type_ in numbers
+            )
             return stride(operand, elements) if plain else None
         case typed.Expand(operand=operand, axes=axes):
             return 0 if axes[-1] else stride(operand, elements)
@@ -52,8 +54,8 @@ def stride(expr: Expr, elements: Elements) -> int | None:
             if first is None or second is None or (first and second):
                 return None
             if operator == "*":
-                known = constant(right if first else left)
-                return 0 if not (first or second) else (first + second) * int(known) if known else None
+                factor = constant(right if first else left)
+                return 0 if not (first or second) else (first + second) * int(factor) if factor else None
             return first + second if operator == "+" else first - second
     return None
 
@@ -209,11 +211,11 @@ class Transfers:
             else:
                 writer.line(copied)
             return
-        known = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
-        if known is None:
+        condition = whole(mask, broadcast(shape_of(mask.type), row), last, elements)
+        if condition is None:
             writer.line("int all = 1;")
             writer.line(f"{head} all &= {elements.operand(mask, row).at(ADD)};")
         else:
-            writer.line(f"const int all = {known};")
+            writer.line(f"const int all = {condition};")
         writer.line(f"if (all{' && ' if claimed else ''}{claimed}) {{ {copied} {owned} }}")
         writer.line(f"else {checked}")

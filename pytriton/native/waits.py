@@ -61,7 +61,7 @@ def _waits(loop: typed.Statement) -> bool:
     decides = list(expressions((loop,), deep=False))
     for statement in inner:
         jumps = isinstance(statement, typed.If) and any(
-            isinstance(one, _JUMPS) for part in bodies(statement) for one in statements(part)
+            isinstance(nested, _JUMPS) for part in bodies(statement) for nested in statements(part)
         )
         if jumps or isinstance(statement, typed.RangeLoop | Loop):
             decides += expressions((statement,), deep=False)

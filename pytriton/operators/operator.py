@@ -233,8 +233,8 @@ class Operator(Generic[_P, _R]):
         device_types = {argument.device.type for argument in args if isinstance(argument, torch.Tensor)}
         if not self._traceable or device_types & self._own_kernels or torch_names.exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
-        known = (torch.Tensor, torch_names.FunctionalTensor)
-        if any(type_ not in known and not issubclass(type_, torch_names.FakeTensor) for type_ in types):
+        plain_types = (torch.Tensor, torch_names.FunctionalTensor)
+        if any(type_ not in plain_types and not issubclass(type_, torch_names.FakeTensor) for type_ in types):
             return NotImplemented
         with mode:
             return self.body.trace(*args, **kwargs)
@@ -347,9 +347,9 @@ def op(
         former = _defined.pop(name, None)
         if former is not None:
             former._retire()
-        made = Operator(name, given, schema, derived, limit)
-        _defined[name] = made
-        return made
+        operator = Operator(name, given, schema, derived, limit)
+        _defined[name] = operator
+        return operator
 
     return define if function is None else define(function)
 
@@ -371,10 +371,10 @@ def _quoted(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with escapes in the defaults of its annotations: torch writes them into schemas as they are."""
     signature = inspect.signature(function)
     parameters = [
-        each.replace(default=_UNQUOTED.sub(lambda found: f"\\{ord(found[0]):03o}", each.default))
-        if isinstance(each.default, str)
-        else each
-        for each in signature.parameters.values()
+        parameter.replace(default=_UNQUOTED.sub(lambda match: f"\\{ord(match[0]):03o}", parameter.default))
+        if isinstance(parameter.default, str)
+        else parameter
+        for parameter in signature.parameters.values()
     ]
     if parameters == [*signature.parameters.values()]:
         return function

@@ -81,7 +81,7 @@ def port_texts(texts: Sequence[Seen], overrides: Mapping[str, Any]) -> Iterator[
     """The kernels of the sources, in their order. ``overrides`` are defines of the command line."""
     _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides), texts]
     try:
-        for (extracted, observed), (kernels, failures) in zip(texts, _each(len(texts)), strict=True):
+        for (extracted, observed), (kernels, failures) in zip(texts, _map_texts(len(texts)), strict=True):
             yield PortedText(extracted, gather(extracted, overrides), kernels, failures, observed)
     finally:
         _work.clear()
@@ -306,21 +306,21 @@ def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 copyreg.pickle(MappingProxyType, lambda proxy: (_proxy, (dict(proxy),)))  # translations have some
 
 
-def _each(texts: int) -> Iterator[Any]:
+def _map_texts(texts: int) -> Iterator[Any]:
     """Apply the function to each source; in this process without ``fork``, with other threads, or for one
     source.
     """
     count = min(texts, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if count < 2 or not forks:
-        yield from map(_one, range(texts))
+        yield from map(_apply, range(texts))
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork with native threads
         with multiprocessing.get_context("fork").Pool(count) as pool:
-            yield from pool.imap(_one, range(texts), chunksize=1)
+            yield from pool.imap(_apply, range(texts), chunksize=1)
 
 
-def _one(number: int) -> Any:
+def _apply(number: int) -> Any:
     function, texts = _work
     return function(texts[number])

@@ -79,10 +79,10 @@ def proved_kernels(
 ) -> tuple[PortedKernel, ...]:
     """The kernels that ``ported`` returns for some rules, with their proofs. Raises its errors."""
 
-    def made(rules: Collection[str]) -> tuple[PortedKernel, ...]:
+    def proved(rules: Collection[str]) -> tuple[PortedKernel, ...]:
         return tuple(prove_kernel(kernel, translations) for kernel in ported(rules))
 
-    return fewest_differences(made, lambda kernels: [d for k in kernels if k.proof for d in k.proof.wrong])
+    return fewest_differences(proved, lambda kernels: [d for k in kernels if k.proof for d in k.proof.wrong])
 
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKernel:

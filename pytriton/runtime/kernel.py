@@ -281,10 +281,10 @@ class Kernel:
         LaunchError for a name that the text does not declare, and for an array longer than the buffer.
         """
         device, name, value = constant_arguments(given)
-        known: dict[str, int] | None = None
+        buffers: dict[str, int] | None = None
         for plan in tuple(self._plans.values()):
-            known = {**plan.first.translation.buffers, **(known or {})}
-        self._common.constants.set(name, value, device_of(device), known, self.name)
+            buffers = {**plan.first.translation.buffers, **(buffers or {})}
+        self._common.constants.set(name, value, device_of(device), buffers, self.name)
 
     def __copy__(self) -> Kernel:
         """Copies of a module that holds a kernel share it, as they would share a function."""
@@ -366,7 +366,7 @@ class Kernel:
         if definition.heuristics.functions:
             configs = definition.configs(defines_of(defines, OPTIONS), num_warps, num_stages)
             names = self._parameter_names(configs[0])
-            configs = tuple(definition.heuristics.applied(each, names, arguments) for each in configs)
+            configs = tuple(definition.heuristics.applied(config, names, arguments) for config in configs)
             return self._plan_of(configs, configs)
         key = key_of(defines, num_warps, num_stages)
         plan = self._plans.get(key) or self._plan_of(

@@ -272,7 +272,7 @@ class Plan:
         return Memory(self._common.checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 
     def _candidate_known(self, device: int, values: Sequence[Any]) -> Candidate | None:
-        return self._tuner.only or self._tuner.known.get(self._tuning_key(device, values))
+        return self._tuner.only or self._tuner.chosen.get(self._tuning_key(device, values))
 
     def _tuning_key(self, device: int, values: Sequence[Any]) -> tuple[Any, ...]:
         return device, *(values[position] for position in self._key_positions)
@@ -379,11 +379,11 @@ class Plan:
         for name in self._settings.tune_key:
             position = binder.position(name)
             if position is None:
-                known = ", ".join(parameter.name for parameter in binder.parameters)
+                names = ", ".join(parameter.name for parameter in binder.parameters)
                 raise refusal(
                     f"{binder.kernel}: autotune_key names '{name}', which is not a parameter",
                     "TC516",
-                    f"it has {known}",
+                    f"it has {names}",
                 )
             positions.add(position)
         return tuple(sorted(positions))

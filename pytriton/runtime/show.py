@@ -23,17 +23,17 @@ def labels(points: Iterable[Config]) -> dict[Config, str]:
     varied = varied_in(settings.values())
     return {
         point: " ".join(
-            f"{name}={each[name]}" for name in varied or point.defines if each.get(name) is not None
+            f"{name}={values[name]}" for name in varied or point.defines if values.get(name) is not None
         )
         or "the only config"
-        for point, each in settings.items()
+        for point, values in settings.items()
     }
 
 
 def varied_in(settings: Collection[Mapping[str, object]]) -> list[str]:
     """The names by which these differ."""
-    names = dict.fromkeys(name for each in settings for name in each)
-    return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+    names = dict.fromkeys(name for values in settings for name in values)
+    return [name for name in names if len({repr(values.get(name)) for values in settings}) > 1]
 
 
 def settings_of(point: Config) -> dict[str, object]:

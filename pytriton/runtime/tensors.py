@@ -85,8 +85,8 @@ def do_bench(
     estimate = max(sum(_on_cpu(fn, cleared, 3)) / 3, 1e-6)
     _on_cpu(fn, cleared, max(1, int(warmup / estimate)))
     times = torch.tensor(_on_cpu(fn, cleared, max(1, int(rep / estimate))), dtype=torch.float64)
-    found = torch.quantile(times, torch.tensor(quantiles, dtype=torch.float64)).tolist()
-    return tuple(found) if percentiles else found[0]
+    milliseconds = torch.quantile(times, torch.tensor(quantiles, dtype=torch.float64)).tolist()
+    return tuple(milliseconds) if percentiles else milliseconds[0]
 
 
 def _on_cpu(fn: Callable[[], Any], cleared: Iterable[torch.Tensor], count: int) -> list[float]:

@@ -255,12 +255,12 @@ class Recomputed:
     def _without_ones(self, expr: Expr) -> Expr | None:
         """Of ``x * 1``, ``1 * x``, ``x / 1`` and ``x + log(1)`` x, over the variables here."""
         match expr:
-            case Binary(operator="*" | "/", left=kept, right=one) if self._is_one(one):
+            case Binary(operator="*" | "/", left=kept, right=unit) if self._is_one(unit):
                 pass
-            case Binary(operator="*", left=one, right=kept) if self._is_one(one):
+            case Binary(operator="*", left=unit, right=kept) if self._is_one(unit):
                 pass
-            case Binary(operator="+", left=kept, right=Call(function="log" | "log2", arguments=(one,))):
-                if not self._is_one(one):
+            case Binary(operator="+", left=kept, right=Call(function="log" | "log2", arguments=(unit,))):
+                if not self._is_one(unit):
                     return None
             case _:
                 return None

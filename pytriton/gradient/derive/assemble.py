@@ -93,7 +93,7 @@ def derived_kernel(
     others.
     """
 
-    def made(
+    def assembled(
         values: Mapping[Symbol, SavedValue], segmented: Collection[Loop] = ()
     ) -> tuple[_Kernel, Derived]:
         kernel = _Kernel(forward, at, inputs, wide, name)
@@ -102,16 +102,16 @@ def derived_kernel(
         kernel.reversed.saved, kernel.reversed.segmented = values, segmented
         return kernel, kernel.derived()
 
-    kernel, derived = made({})
+    kernel, derived = assembled({})
     values = saved(kernel.items, kernel.reversed.flow, forward.outputs) if forward.reads_outputs else {}
     if values and kernel.work != NO_WORK:
-        reading, other = made(values)
+        reading, other = assembled(values)
         if reading.work < kernel.work:
             kernel, derived = reading, other
     if forward.checkpoints and derived.states:
         loops = every_loop(forward.items)
         carried = {loops[state.loop] for state in derived.states if state.capacity is not None}
-        _, derived = made(kernel.reversed.saved, carried)
+        _, derived = assembled(kernel.reversed.saved, carried)
     return derived
 
 

@@ -308,7 +308,7 @@ def _dot(expr: Dot, cotangent: Cotangent, at: Surroundings) -> None:
         back(operand, Cotangent(result, shape_of(operand.type)), at)
 
 
-def _one(
+def _unary(
     derivative: Callable[[Call, Cotangent, Surroundings], Cotangent],
 ) -> Callable[[Call, Cotangent, Surroundings], None]:
     """A function of one argument: its cotangent."""
@@ -386,17 +386,19 @@ def _call(name: str, expr: Call, at: Surroundings) -> Expr:
 _LN2: Final = 0.6931471805599453
 
 _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = {
-    "exp": _one(lambda e, s, at: _times(s, at.value(e))),
-    "exp2": _one(lambda e, s, at: _times(_scaled(s, _LN2), at.value(e))),
-    "log": _one(lambda e, s, at: _over(s, _argument(e, at))),
-    "log2": _one(lambda e, s, at: _over(s, f.multiply(_argument(e, at), f.number(_LN2, f.scalar(s.value))))),
-    "sqrt": _one(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
-    "rsqrt": _one(lambda e, s, at: _minus(_scaled(s, 0.5), f.multiply(_square(at.value(e)), at.value(e)))),
-    "sin": _one(lambda e, s, at: _times(s, _call("cos", e, at))),
-    "cos": _one(lambda e, s, at: _minus(s, _call("sin", e, at))),
-    "tanh": _one(lambda e, s, at: _times(s, f.binary("-", _ONE, _square(at.value(e))))),
-    "sigmoid": _one(lambda e, s, at: _times(s, f.multiply(at.value(e), f.binary("-", _ONE, at.value(e))))),
-    "erf": _one(_erf),
+    "exp": _unary(lambda e, s, at: _times(s, at.value(e))),
+    "exp2": _unary(lambda e, s, at: _times(_scaled(s, _LN2), at.value(e))),
+    "log": _unary(lambda e, s, at: _over(s, _argument(e, at))),
+    "log2": _unary(
+        lambda e, s, at: _over(s, f.multiply(_argument(e, at), f.number(_LN2, f.scalar(s.value))))
+    ),
+    "sqrt": _unary(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
+    "rsqrt": _unary(lambda e, s, at: _minus(_scaled(s, 0.5), f.multiply(_square(at.value(e)), at.value(e)))),
+    "sin": _unary(lambda e, s, at: _times(s, _call("cos", e, at))),
+    "cos": _unary(lambda e, s, at: _minus(s, _call("sin", e, at))),
+    "tanh": _unary(lambda e, s, at: _times(s, f.binary("-", _ONE, _square(at.value(e))))),
+    "sigmoid": _unary(lambda e, s, at: _times(s, f.multiply(at.value(e), f.binary("-", _ONE, at.value(e))))),
+    "erf": _unary(_erf),
     "pow": _pow,
     "fma": _fma,
     "min": _picked("<"),

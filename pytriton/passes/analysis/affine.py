@@ -228,11 +228,11 @@ class Keys:
     def __init__(self, *, regroup: bool = False) -> None:
         self._regroup = regroup
         self._numbers: dict[Hashable, int] = {}
-        self._known: Once[typed.Expr, int] = Once()
+        self._numbered: Once[typed.Expr, int] = Once()
 
     def of(self, expr: typed.Expr) -> int:
         """The number of an expression."""
-        return self._known(self._number_of, expr)
+        return self._numbered(self._number_of, expr)
 
     def _number_of(self, expr: typed.Expr) -> int:
         sums = self._regroup and is_wide_integer(expr.type)
@@ -518,7 +518,7 @@ def dense(steps: Ranges, ranges: Ranges, bounds: list[Affine]) -> int | None:
         for bound in list(bounds):
             at = len(run) - len(bound.terms)
             unit = steps[run[at]] if bound.terms and at >= 0 else 0
-            if unit and bound.terms == {each: steps[each] // unit for each in run[at:]}:
+            if unit and bound.terms == {member: steps[member] // unit for member in run[at:]}:
                 extent = min(extent, unit * max(0, 1 - bound.low))
                 bounds.remove(bound)
                 run = []

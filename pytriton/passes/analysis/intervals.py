@@ -39,13 +39,13 @@ class LaunchEvaluator(Generic[Value]):
     ) -> None:
         self.parameters = parameters
         self._values, self._grid, self._number, self._operation = values, grid, number, operation
-        self._known: dict[typed.Expr, Value | None] = {}
+        self._results: dict[typed.Expr, Value | None] = {}
 
     def of(self, expr: typed.Expr) -> Value | None:
         """The value of an expression."""
-        if expr not in self._known:
-            self._known[expr] = self._of(expr)
-        return self._known[expr]
+        if expr not in self._results:
+            self._results[expr] = self._of(expr)
+        return self._results[expr]
 
     def _of(self, expr: typed.Expr) -> Value | None:
         number = constant(expr)

@@ -39,12 +39,12 @@ class Once(Generic[_Key, _Value]):
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[_Key, _Value]] = {}
+        self._entries: dict[int, tuple[_Key, _Value]] = {}
 
     def __call__(self, function: Callable[[_Key], _Value], node: _Key) -> _Value:
-        entry = self._known.get(id(node))
+        entry = self._entries.get(id(node))
         if entry is None:
-            entry = self._known[id(node)] = (node, function(node))
+            entry = self._entries[id(node)] = (node, function(node))
         return entry[1]
 
 

@@ -81,7 +81,7 @@ class Parts:
     def used(self) -> list[int]:
         return [axis for axis, part in enumerate(self.axes) if part is not None]
 
-    def each(self, change: Callable[[typed.Expr], typed.Expr]) -> Parts:
+    def mapped(self, change: Callable[[typed.Expr], typed.Expr]) -> Parts:
         """The same with every part changed."""
         base, *axes = [None if part is None else change(part) for part in (self.base, *self.axes)]
         return Parts(base, tuple(axes))
@@ -148,7 +148,7 @@ class Separation:
                 return self._moved(expr, shape)
             case typed.Binary(operator="+" | "-" | "&&") if _counts(expr.type):
                 left, right = self.aligned(expr.left, shape), self.aligned(expr.right, shape)
-                right = right.each(_negative) if expr.operator == "-" else right
+                right = right.mapped(_negative) if expr.operator == "-" else right
                 return joined(left, right, "&&" if expr.operator == "&&" else "+")
             case typed.Binary(operator="*", left=left_side, right=right_side) if _counts(expr.type):
                 left, right = self.aligned(left_side, shape), self.aligned(right_side, shape)
@@ -186,7 +186,7 @@ class Separation:
         if by.base is not None:
             base = replace(expr, type=base.type, left=base, right=by.base)
         if expr.operator == "-":
-            by = by.each(lambda part: _negative(_long(part)))
+            by = by.mapped(lambda part: _negative(_long(part)))
         axes = [
             first or second if first is None or second is None else _added(_long(first), _long(second))
             for first, second in zip(pointer.axes, by.axes, strict=True)
@@ -211,7 +211,7 @@ class Separation:
             self.required.append(typed.Evaluate(expr.span, typed.Call(expr.span, BOOL, "narrow", arguments)))
         if element == INT and not exact:
             return parts
-        return parts.each(_long)
+        return parts.mapped(_long)
 
     def _elementwise(self, expr: typed.Expr, shape: tuple[int, ...]) -> Parts:
         """An elementwise operation on operands that have at most one axis in all."""
@@ -249,7 +249,7 @@ def _product(left: Parts, right: Parts) -> Parts:
     scalar, other = (left.base, right) if not left.used else (right.base, left)
     if scalar is None:
         raise Uninspectable
-    return other.each(lambda part: typed.Binary(part.span, part.type, "*", part, scalar))
+    return other.mapped(lambda part: typed.Binary(part.span, part.type, "*", part, scalar))
 
 
 def _negative(expr: typed.Expr) -> typed.Expr:
@@ -307,7 +307,7 @@ def inspector(
     kernel: typed.KernelDef, sites: Sequence[Site], written: Sequence[str]
 ) -> tuple[typed.KernelDef, Inspection]:
     """The inspector of a kernel that writes through some parameters, and its interface."""
-    return _Inspector(kernel, sites, written).made()
+    return _Inspector(kernel, sites, written).build()
 
 
 def executor(kernel: typed.KernelDef, inspected: frozenset[int]) -> typed.KernelDef:
@@ -339,16 +339,16 @@ class _Inspector:
         self._kernel = kernel
         self._sites = sites
         self._written = frozenset(written)
-        self._known = Separation(self._look_up)
+        self._separation = Separation(self._look_up)
         self._bounds: dict[tuple[str, int], tuple[typed.Symbol, typed.Symbol]] = {}
         self._consulted: set[str] = set()
         self._inspected: set[int] = set()
 
-    def made(self) -> tuple[typed.KernelDef, Inspection]:
+    def build(self) -> tuple[typed.KernelDef, Inspection]:
         self._settled()
-        self._known.unseen_is_unknown = True
+        self._separation.unseen_is_unknown = True
         self._settled()
-        self._known.required.clear()
+        self._separation.required.clear()
         body = _sliced(self._body(self._kernel.body))
         span = self._kernel.span
         used = reads(body)
@@ -374,7 +374,7 @@ class _Inspector:
     def _settled(self) -> None:
         """To a fixed point: more variables become unknown, and variables get more parts."""
         before = None
-        while before != (before := (len(self._known.unknown), dict(self._known.shadows))):
+        while before != (before := (len(self._separation.unknown), dict(self._separation.shadows))):
             self._settle(self._kernel.body)
 
     def _settle(self, body: typed.Body) -> None:
@@ -391,15 +391,15 @@ class _Inspector:
     def _note(self, symbol: typed.Symbol, value: typed.Expr) -> None:
         try:
             if not is_spread(symbol.type):
-                self._known.plain(value)
+                self._separation.plain(value)
                 return
-            parts = self._known.parts(value)
+            parts = self._separation.parts(value)
         except Unseen:
             return
         except Uninspectable:
-            self._known.unknown.add(symbol)
+            self._separation.unknown.add(symbol)
             return
-        before = self._known.shadows.get(symbol) or Shadow(None, (None,) * len(parts.axes))
+        before = self._separation.shadows.get(symbol) or Shadow(None, (None,) * len(parts.axes))
         base, *axes = [
             _shadow(symbol, name, old, part)
             for name, old, part in zip(
@@ -409,8 +409,8 @@ class _Inspector:
                 strict=True,
             )
         ]
-        if (base, *axes) != (before.base, *before.axes) or symbol not in self._known.shadows:
-            self._known.shadows[symbol] = Shadow(base, tuple(axes))
+        if (base, *axes) != (before.base, *before.axes) or symbol not in self._separation.shadows:
+            self._separation.shadows[symbol] = Shadow(base, tuple(axes))
 
     def _is_certain(self, statement: typed.Statement) -> bool:
         """Whether it is known which of the inner statements run, and how often."""
@@ -418,7 +418,7 @@ class _Inspector:
             return False
         try:
             for expr in expressions((statement,), deep=False):
-                self._known.plain(expr)
+                self._separation.plain(expr)
         except Uninspectable:
             return False
         return True
@@ -429,7 +429,7 @@ class _Inspector:
         own = {
             declaration.symbol for declaration in statements(inner) if isinstance(declaration, typed.Declare)
         }
-        self._known.unknown |= assigned((statement,)) - own
+        self._separation.unknown |= assigned((statement,)) - own
 
     def _look_up(self, load: typed.Load) -> typed.Expr:
         """A load of memory that the kernel does not write."""
@@ -437,12 +437,14 @@ class _Inspector:
         roots = self._sites[load.site].roots
         if roots is None or len(roots) != 1 or roots[0] in self._written:
             raise Uninspectable
-        pointer = self._known.plain(load.pointer)
-        mask = self._known.plain(load.mask) if load.mask is not None else typed.Literal(load.span, BOOL, 1)
+        pointer = self._separation.plain(load.pointer)
+        mask = (
+            self._separation.plain(load.mask) if load.mask is not None else typed.Literal(load.span, BOOL, 1)
+        )
         bound = self._bound(self._sites[load.site])
         value: typed.Expr = typed.Call(load.span, load.type, "looked_up", (pointer, mask, *bound))
         if load.other is not None:
-            value = typed.Select(load.span, load.type, mask, value, self._known.plain(load.other))
+            value = typed.Select(load.span, load.type, mask, value, self._separation.plain(load.other))
         self._consulted.add(roots[0])
         return value
 
@@ -464,23 +466,23 @@ class _Inspector:
             return [inspected for body in inner for inspected in body]
         if isinstance(statement, typed.If):
             then, otherwise = inner
-            condition = self._known.plain(statement.condition)
+            condition = self._separation.plain(statement.condition)
             return [typed.If(statement.span, condition, then, otherwise)]
         assert isinstance(statement, typed.RangeLoop)
-        start, stop, step = map(self._known.plain, (statement.start, statement.stop, statement.step))
+        start, stop, step = map(self._separation.plain, (statement.start, statement.stop, statement.step))
         return [typed.RangeLoop(statement.span, statement.symbol, start, stop, step, inner[0])]
 
     def _set(self, statement: typed.Declare | typed.Assign) -> list[typed.Statement]:
         symbol, value = statement.symbol, statement.value
-        if symbol in self._known.unknown:
+        if symbol in self._separation.unknown:
             return []
         if not is_spread(symbol.type):
-            value = None if value is None else self._known.plain(value)
+            value = None if value is None else self._separation.plain(value)
             return [replace(statement, value=value, comments=typed.NO_COMMENTS)]
-        shadow = self._known.shadows.get(symbol)
+        shadow = self._separation.shadows.get(symbol)
         if shadow is None:
             return []
-        parts = Parts(None, (None,) * len(shadow.axes)) if value is None else self._known.parts(value)
+        parts = Parts(None, (None,) * len(shadow.axes)) if value is None else self._separation.parts(value)
         result = self._required()
         for target, part in zip((shadow.base, *shadow.axes), (parts.base, *parts.axes), strict=True):
             if target is None or (isinstance(part, typed.Name) and part.symbol is target):
@@ -495,7 +497,7 @@ class _Inspector:
         return result
 
     def _required(self) -> list[typed.Statement]:
-        required, self._known.required = self._known.required, []
+        required, self._separation.required = self._separation.required, []
         return required
 
     def _inspect(self, number: int, pointer: typed.Expr, mask: typed.Expr | None) -> list[typed.Statement]:
@@ -504,9 +506,9 @@ class _Inspector:
         if site.roots is None or len(site.roots) != 1:
             return []
         try:
-            parts = self._known.parts(pointer)
+            parts = self._separation.parts(pointer)
         except Uninspectable:
-            self._known.required.clear()
+            self._separation.required.clear()
             return []
         where = self._mask(mask, shape)
         arguments = [parts.base, where.base or typed.Literal(site.span, BOOL, 1)]
@@ -524,7 +526,7 @@ class _Inspector:
         if mask is None:
             return Parts(None, (None,) * len(shape))
         try:
-            return self._known.aligned(mask, shape)
+            return self._separation.aligned(mask, shape)
         except Uninspectable:
             if isinstance(mask, typed.Binary) and mask.operator == "&&":
                 return joined(self._mask(mask.left, shape), self._mask(mask.right, shape), "&&")

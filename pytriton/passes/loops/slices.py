@@ -117,7 +117,7 @@ class History:
             else:
                 for symbol in inside(statement).sets:
                     writers.setdefault(symbol, []).append(position)
-        self._known: dict[tuple[typed.Symbol, int], typed.Expr] = {}
+        self._expansions: dict[tuple[typed.Symbol, int], typed.Expr] = {}
 
     @property
     def end(self) -> int:
@@ -152,7 +152,7 @@ class History:
 
     def _expanded(self, symbol: typed.Symbol, at: int, depth: int) -> typed.Expr:
         """What the statement at a position sets a variable to."""
-        expanded = self._known.get((symbol, at))
+        expanded = self._expansions.get((symbol, at))
         if expanded is not None:
             return expanded
         statement = self.body[at]
@@ -164,7 +164,7 @@ class History:
             value = typed.Name(
                 statement.span, symbol.type, typed.Symbol(symbol.name, symbol.type, symbol.span)
             )
-        self._known[symbol, at] = value
+        self._expansions[symbol, at] = value
         return value
 
 

@@ -71,7 +71,7 @@ class _Operand:
 
 def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
     """The kernel with such operands read from copies, if requested; the traits record what can be copied."""
-    operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
+    operands, writes = _Search(kernel).operands_and_writes() if _may_pack(kernel) else ((), ())
     if not operands:
         return kernel
     places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
@@ -116,7 +116,7 @@ class _Search:
         self._pointers = TilePointers(kernel)
         self._uses = Counter(name.symbol for name in nodes(kernel.body, typed.Name))
 
-    def found(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
+    def operands_and_writes(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
         """The operands, and all that is written; no operands if that is unknown."""
         operands = [*filter(None, map(self._operand, self._pointers.moved()))]
         writes = [

@@ -175,9 +175,9 @@ class _Peel:
         symbol = typed.Symbol("whole" if iteration.up else "rest", INT, span)
         cut = typed.Name(span, INT, symbol)
         if iteration.up:
-            one = typed.Literal(span, INT, 1)
+            unit = typed.Literal(span, INT, 1)
             before = (
-                calculate(typed.Call(span, INT, "max", (loop.stop, one)), "-", one) if always else loop.stop
+                calculate(typed.Call(span, INT, "max", (loop.stop, unit)), "-", unit) if always else loop.stop
             )
             value = calculate(calculate(before, "/", size), "*", size)
             left = typed.Binary(span, BOOL, "<", cut, loop.stop)
@@ -295,13 +295,13 @@ class _Multiples:
     def __init__(self, outer: _Multiples | None) -> None:
         self.passed: list[typed.Statement] = []
         self._outer = outer
-        self._known: dict[typed.Symbol, int] | None = None
+        self._divisors: dict[typed.Symbol, int] | None = None
 
     def now(self) -> Mapping[typed.Symbol, int]:
         """The powers of two; 1 for variables that the blocks of a statement set."""
-        divisors = self._known
+        divisors = self._divisors
         if divisors is None:
-            divisors = self._known = {} if self._outer is None else dict(self._outer.now())
+            divisors = self._divisors = {} if self._outer is None else dict(self._outer.now())
         for statement in self.passed:
             if isinstance(statement, typed.Declare | typed.Assign):
                 value = statement.value

@@ -152,15 +152,15 @@ class Folds:
         First the known sets are varied along each axis, then all of them. An axis is left out where that would be
         too many, and where the result would not be one function.
         """
-        known = len(self.variants)
+        initial = len(self.variants)
         if len(self.members) == 1:
             switches = sorted(self.translations.switches.intersection(self._leaves.closed))
             tried = [*axes(self._leaves, self._defines(), switches)]
-            for axis, varied in [*((axis, known) for axis in tried), *((axis, None) for axis in tried)]:
+            for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
                 proposed = axis.varied(self._leaves, self._defines(), varied)
-                if len(self.variants) + len(proposed) <= known + MAX_EXPLORED:
+                if len(self.variants) + len(proposed) <= initial + MAX_EXPLORED:
                     self._try(proposed, _is_same if axis.alike else None)
-        return self._defines()[known:]
+        return self._defines()[initial:]
 
     @property
     def _leaves(self) -> Leaves:

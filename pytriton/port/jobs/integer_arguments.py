@@ -73,8 +73,8 @@ class Arguments:
 
 def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Arguments | None:
     """The source with the parameters; None where no define can be one."""
-    known = [(defines, translations(defines)) for defines in sets]
-    translated = [(defines, t) for defines, t in known if isinstance(t, Translation)]
+    pairs = [(defines, translations(defines)) for defines in sets]
+    translated = [(defines, t) for defines, t in pairs if isinstance(t, Translation)]
     if not translated:
         return None
     identifiers = {

@@ -63,7 +63,7 @@ class Translations:
     def __init__(self, source: Source, settings: Settings) -> None:
         self.source = source
         self._settings = settings
-        self._made: dict[object, Translation | CompileError] = {}
+        self._results: dict[object, Translation | CompileError] = {}
         self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
         self._words = frozenset(names_in(self.text))
         self._promised: set[str] = set()
@@ -100,15 +100,15 @@ class Translations:
         """The translation with the defines that the source mentions, or the errors of it."""
         defines = self.mentioned(defines)
         key = key_of(defines)
-        if key not in self._made:
+        if key not in self._results:
             try:
-                self._made[key] = self._translated(defines)
+                self._results[key] = self._translated(defines)
             except CompileError as error:
-                self._made[key] = error
+                self._results[key] = error
             except RecursionError:
                 deep = Diagnostic("error", "TC318", "the source is nested too deeply", self.source)
-                self._made[key] = CompileError((deep,))
-        return self._made[key]
+                self._results[key] = CompileError((deep,))
+        return self._results[key]
 
     def _translated(self, defines: Defines) -> Translation:
         while True:

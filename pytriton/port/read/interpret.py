@@ -338,10 +338,10 @@ class Interpreter(Evaluator):
         try:
             return self._called(function, list(arguments), named, more, node, frame)
         except FAILURES:
-            known = isinstance(function, tuple)
-            if known:
+            is_method = isinstance(function, tuple)
+            if is_method:
                 self.changed(function[0])
-            callee = closed(node.func, frame) if known else node_of(function)
+            callee = closed(node.func, frame) if is_method else node_of(function)
             keywords = [ast.keyword(key, node_of(argument)) for key, argument in named.items()]
             return Unknown(ast.Call(callee, [node_of(argument) for argument in arguments], keywords))
 

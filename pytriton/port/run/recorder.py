@@ -52,7 +52,7 @@ def observing() -> Iterator[list[dict[str, Any]]]:
     places: WeakKeyDictionary[Kernel, tuple[str, int]] = WeakKeyDictionary()
     make, launch = Kernel.__init__, Kernel.__call__
 
-    def made(self: Kernel, *arguments: Any, **named: Any) -> None:
+    def created(self: Kernel, *arguments: Any, **named: Any) -> None:
         make(self, *arguments, **named)
         places[self] = caller()
 
@@ -63,7 +63,7 @@ def observing() -> Iterator[list[dict[str, Any]]]:
         return launch(self, *arguments, **named)
 
     launches: list[dict[str, Any]] = []
-    Kernel.__init__, Kernel.__call__ = made, called  # type: ignore[method-assign, assignment]
+    Kernel.__init__, Kernel.__call__ = created, called  # type: ignore[method-assign, assignment]
     try:
         yield launches
     finally:

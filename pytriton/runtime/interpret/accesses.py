@@ -24,12 +24,12 @@ from pytriton.runtime.launch.extents import Memory
 
 
 class CheckedAccesses:
-    """One launch of checked code: the helpers by name in ``functions``; by site, the violations that they
-    ``found`` and the highest address, ``last``; and what was ``written``."""
+    """One launch of checked code: the helpers by name in ``functions``; by site, the
+    ``violations`` and the highest address, ``last``; and what was ``written``."""
 
     def __init__(self, sites: Sequence[Site], memory: Memory) -> None:
         self.sites, self.memory = sites, memory
-        self.found: dict[int, Violation] = {}
+        self.violations: dict[int, Violation] = {}
         self.last: dict[int, int] = {}
         self.written = StoreLog()
         self._ordered = any(site.kind == "atomic" for site in sites)  # perhaps: the programs, by locks
@@ -100,7 +100,7 @@ class CheckedAccesses:
         reached, program, site = addresses[outside], program_id(), self.sites[number]
         element = indices_of(int(outside.reshape(-1).argmax()), outside.shape, site)
         first, whole = int(reached[0]), bool(outside.all())
-        violation = self.found.setdefault(
+        violation = self.violations.setdefault(
             number, Violation(site, 0, 0, program, element, first, first, first, whole)
         )
         violation.count += int(reached.size)

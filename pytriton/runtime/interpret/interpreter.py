@@ -46,10 +46,10 @@ from pytriton.runtime.locks import PARSING, interpreting
 
 def _printer(prints: Sequence[Printed]) -> Callable[..., None]:
     """What generated code calls for these calls of ``printf``, by their numbers."""
-    known = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
+    formats = [(*pieces(printed.text), tuple(map(int, printed.shape))) for printed in prints]
 
     def printed(number: int, *values: Any) -> None:
-        conversions, after, shape = known[number]
+        conversions, after, shape = formats[number]
         columns = [patches.spread(value, shape).reshape(-1) for value in values]
         for row in zip(*columns, strict=True) if columns else [()]:
             parts = [

@@ -111,10 +111,10 @@ def build(name: str, text: str, *flags: str) -> ctypes.CDLL | NoLibrary:
         return compiler
     path = directory() / _file(compiler, name, text, flags)
     if not is_whole(path):
-        made = _compiled(compiler, text, flags)
-        if isinstance(made, NoLibrary):
-            return made
-        path = store_bytes(path.name, made + hashlib.sha256(made).digest())
+        binary = _compiled(compiler, text, flags)
+        if isinstance(binary, NoLibrary):
+            return binary
+        path = store_bytes(path.name, binary + hashlib.sha256(binary).digest())
         if not is_whole(path):
             return NoLibrary(f"{path} cannot be written")
     try:

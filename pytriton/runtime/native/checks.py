@@ -37,7 +37,7 @@ _CONFLICT: Final = 6  # words of a conflict: site, program, other, address, befo
 
 
 class NativeChecks:
-    """One launch of checked code: ``found``, ``last`` and ``written`` once ``collect`` was called."""
+    """One launch of checked code: ``violations``, ``last`` and ``written`` once ``collect`` was called."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class NativeChecks:
         grid: tuple[int, int, int],
     ) -> None:
         self.sites, self.memory = sites, memory
-        self.found: dict[int, Violation] = {}
+        self.violations: dict[int, Violation] = {}
         self.last: dict[int, int] = {}
         self.written = StoreLog()
         self._elements, self._grid = elements, grid
@@ -115,7 +115,7 @@ class NativeChecks:
                 self.written.counts[name] = self.written.counts.get(name, 0) + stored
             rows = [row for row in rows if row[_COUNT]]
             if rows:
-                self.found[number] = self._violation(site, rows)
+                self.violations[number] = self._violation(site, rows)
         self._collect_conflicts()
 
     def _violation(self, site: Site, rows: Sequence[Any]) -> Violation:

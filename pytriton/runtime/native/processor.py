@@ -105,9 +105,9 @@ class Native:
 
 def native(module: NativeModule, *flags: str) -> Native | NoLibrary:
     """A module, compiled and loaded; with ``flags``, always by these."""
-    known = flags or (FAST,) * is_built(module.entry, module.text, FAST)
-    library = build(module.entry, module.text, *known)
-    return library if isinstance(library, NoLibrary) else Native(module, library, is_fast=bool(known))
+    chosen_flags = flags or (FAST,) * is_built(module.entry, module.text, FAST)
+    library = build(module.entry, module.text, *chosen_flags)
+    return library if isinstance(library, NoLibrary) else Native(module, library, is_fast=bool(chosen_flags))
 
 
 def _field(type_: ScalarType | PointerType) -> str:

@@ -260,7 +260,7 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
             raise
-    tell(racing.found, memory, grid)
+    tell(racing.violations, memory, grid)
     tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
     return racing.shadow.atomics
 
@@ -271,5 +271,5 @@ def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> T
     recorded = Recorded(translation.sites, memory, translation.steps)
     numbers = [number_of(program, launch.grid)]
     OnCpu(translation, text.source, inspected()).run(launch.grid, launch.values, recorded, numbers)
-    notes = tuple(findings(recorded.found, memory, launch.grid))
+    notes = tuple(findings(recorded.violations, memory, launch.grid))
     return Trace(translation.kernel, program, launch.grid, tuple(recorded.taken), notes)

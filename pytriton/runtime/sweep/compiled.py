@@ -166,10 +166,10 @@ class Checked:
             native.run(grid, values, checks if module.sites else None)
         except PytritonError:
             checks.collect()
-            tell(checks.found, memory, grid)  # the cause, if there was one
+            tell(checks.violations, memory, grid)  # the cause, if there was one
             raise
         checks.collect()
-        tell(checks.found, memory, grid)
+        tell(checks.violations, memory, grid)
         tell_of_short_grid(module.sites, checks.last, memory, grid)
         return tell_of_written(checks.written, module.sites, checks.last, memory, grid)
 
@@ -180,9 +180,9 @@ class Checked:
         try:
             self._on_cpu.run(grid, values, accesses)
         except PytritonError:
-            tell(accesses.found, memory, grid)  # the cause, if there was one
+            tell(accesses.violations, memory, grid)  # the cause, if there was one
             raise
-        tell(accesses.found, memory, grid)
+        tell(accesses.violations, memory, grid)
         tell_of_short_grid(translation.sites, accesses.last, memory, grid)
         tell_of_written(accesses.written, translation.sites, accesses.last, memory, grid)
 

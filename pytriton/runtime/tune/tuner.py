@@ -88,7 +88,7 @@ class Tuner:
         self._key_positions = key_positions
         self._bind = bind
         self._lock = Lock()
-        self.known: dict[tuple[Any, ...], Candidate] = {}
+        self.chosen: dict[tuple[Any, ...], Candidate] = {}
         self.only = sweep.first if len(sweep.configs) == 1 and not settings.tune_fully else None
         self.best_config: Config | None = self.only.config if self.only else None
         self.timings: Mapping[Config, float | str] = MappingProxyType(sweep.reasons())
@@ -101,8 +101,8 @@ class Tuner:
         Raises TuneError where no candidate is left, or where the pinned one cannot be launched.
         """
         with self._lock:
-            if key in self.known:
-                return self.known[key]
+            if key in self.chosen:
+                return self.chosen[key]
             chosen: Candidate | None = self._sweep.first
             if device != CPU:  # there the interpreter runs, and its speed is irrelevant
                 check_not_forked(self._sweep.first.translation.kernel)
@@ -115,7 +115,7 @@ class Tuner:
                     return self._first_that_compiles(call)
                 chosen = chosen or self._tuned(question, call)
             if chosen is not None:
-                self.known[key] = chosen
+                self.chosen[key] = chosen
                 self.best_config = chosen.config
                 LOG.info("%s: %s, for %s", chosen.translation.kernel, chosen.config, key)
             return chosen

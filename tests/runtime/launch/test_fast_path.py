@@ -396,7 +396,7 @@ class TestPlans:
 
         def choose(key: tuple[Any, ...], *rest: Any) -> Any:
             (found,) = [each for each in plan.every_candidate() if by_size[key[1]] == each.options.TILE]
-            plan._tuner.known[key] = found
+            plan._tuner.chosen[key] = found
             return found
 
         monkeypatch.setattr(plan._tuner, "choose", choose)

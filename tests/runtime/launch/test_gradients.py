@@ -213,7 +213,7 @@ class TestVersions:
         def choose(key: tuple[Any, ...], *rest: Any) -> Any:
             wanted = 3 if key[1] == N else 2
             (found,) = [each for each in plan.every_candidate() if wanted == each.options.W]
-            plan._tuner.known[key] = found
+            plan._tuner.chosen[key] = found
             return found
 
         monkeypatch.setattr(plan._tuner, "choose", choose)
