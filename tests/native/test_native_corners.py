@@ -82,7 +82,7 @@ def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
 
 
 @pytest.mark.parametrize("rows", ["3", "10", "13", "18"])
-def test_operands_of_any_number_of_rows(rows: str) -> None:
+def test_products_of_any_number_of_rows(rows: str) -> None:
     """Tiles of six and four rows, and what is left."""
     a, b = torch.arange(int(rows) * 4).float().view(-1, 4) % 7, torch.arange(64.0).view(4, 16) % 5
     y = torch.zeros(int(rows), 16)

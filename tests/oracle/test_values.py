@@ -120,7 +120,7 @@ def test_what_is_added_to_a_product_is_exact_where_all_partial_sums_are() -> Non
     assert added(a, b, np.array([[2.0**22]], np.float32), FLOAT, GPU).error is not None
 
 
-def test_operands_of_subnormal_doubles_may_be_rounded_once_or_each() -> None:
+def test_products_of_subnormal_doubles_may_be_rounded_once_or_each() -> None:
     """The form of seed 20018994: 1.5 of the smallest number is rounded to 2, and 2.5 too."""
     a, b, none = np.array([[1.0, 1.5]]), np.full((2, 1), 5e-324), np.zeros((1, 1))
     with np.errstate(all="ignore"):
@@ -131,7 +131,7 @@ def test_operands_of_subnormal_doubles_may_be_rounded_once_or_each() -> None:
     assert 5e-324 <= value.error <= 8 * 5e-324
 
 
-def test_operands_of_subnormal_floats_may_be_rounded_once_or_each() -> None:
+def test_products_of_subnormal_floats_may_be_rounded_once_or_each() -> None:
     """The form of seed 180006497: four times 1.5 of the smallest number is 6, or 8 where each is rounded to 2."""
     smallest = np.float32(1e-45)
     a, b = np.full((1, 4), 1.5, np.float32), np.full((4, 1), smallest)
@@ -142,7 +142,7 @@ def test_operands_of_subnormal_floats_may_be_rounded_once_or_each() -> None:
     assert dot(Value(a + a), Value(b), FLOAT, INTERPRETER).error is None
 
 
-def test_operands_of_doubles_may_be_rounded_once_or_each() -> None:
+def test_products_of_doubles_may_be_rounded_once_or_each() -> None:
     """1 + 2^-52 squared lies between two doubles; less 1, the half of a unit is kept or lost."""
     near = 1 + 2.0**-52
     a, b = np.array([[near, -1.0]]), np.array([[near], [1.0]])

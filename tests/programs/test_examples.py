@@ -88,7 +88,7 @@ def test_compiles(module: str, name: str, defines: dict[str, Any]) -> None:
     ("module", "defines"), PRODUCTS, ids=[f"{m}-{d.get('NAME', '')}" for m, d in PRODUCTS]
 )
 @pytest.mark.sampled(6)
-def test_operands_use_tensor_cores(module: str, defines: dict[str, Any]) -> None:
+def test_products_use_tensor_cores(module: str, defines: dict[str, Any]) -> None:
     """And their loops are pipelined: operands come by asynchronous copies of 16 bytes."""
     example = import_module(module)
     if module == "blocksparse_matmul":

@@ -28,7 +28,7 @@ SIZES = [(1, 1, 1), (8, 8, 8), (1, 16, 4), (16, 1, 2), (3, 5, 7), (32, 16, 64), 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize(("type_", "result"), PRODUCT_TYPES)
-def test_operands_of_any_size_and_type(type_: str, result: str, size: tuple[int, int, int]) -> None:
+def test_products_of_any_size_and_type(type_: str, result: str, size: tuple[int, int, int]) -> None:
     m, n, k = size
     a, b = ints(m, k), ints(k, n, seed=1)
     given = {"a": torch.tensor(a).to(DTYPES[type_]), "b": torch.tensor(b).to(DTYPES[type_])}
@@ -95,11 +95,11 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize("row", PRODUCTS, ids=str)
-def test_operands(row: Row) -> None:
+def test_products(row: Row) -> None:
     row.hold()
 
 
-def test_operands_in_machine_code() -> None:
+def test_products_in_machine_code() -> None:
     """Tensor cores for half, none for float: its products are IEEE's."""
     text = """void f(TYPE* X, float* Y) {
       int i[64, 64] = (0 ... 64)[:, newaxis] * 64 + (0 ... 64)[newaxis, :];

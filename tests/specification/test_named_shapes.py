@@ -267,7 +267,7 @@ def test_early_returns(says: str, body: str, want: list[int]) -> None:
 @pytest.mark.parametrize(
     "form", ["(*pa) @ (*pb)", "^(*pat) @ (*pb)", "dot(a, ^(*pbt), c) - c", "dot(^(*pat), ^(*pbt))"]
 )
-def test_operands_of_loads_of_every_type(type_: str, form: str) -> None:
+def test_products_of_loads_of_every_type(type_: str, form: str) -> None:
     """Either operand from row- or column-major memory."""
     text = f"""
     void f(TYPE* A, TYPE* B, OUT* C) {{

@@ -27,7 +27,7 @@ def check(device, compare, *given, **more) -> None:
 @pytest.mark.parametrize("trans_b", [False, True])
 @pytest.mark.parametrize("trans_a", [False, True])
 @pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
-def test_operands(device, large, compare, mode: str, trans_a: bool, trans_b: bool) -> None:
+def test_products(device, large, compare, mode: str, trans_a: bool, trans_b: bool) -> None:
     layout = random_layout(*large((2, 3, 4, 3), (4, 24, 20, 5)), device)
     block, free = large((16, 20), (32, 200))
     check(device, compare, layout, block, mode, trans_a, trans_b, free, torch.float32, alpha=-0.5)
@@ -51,7 +51,7 @@ def test_layouts(device, large, compare, layout: str, mode: str) -> None:
 
 @pytest.mark.parametrize("free", [64, 33])
 @pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
-def test_operands_in_half(device, large, compare, mode: str, free: int) -> None:
+def test_products_in_half(device, large, compare, mode: str, free: int) -> None:
     layout = random_layout(*large((1, 2, 3, 2), (4, 24, 20, 5)), device)
     check(device, compare, layout, 16, mode, True, False, free, torch.float16)
 

@@ -148,7 +148,7 @@ OWN_TESTS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("test_cross_entropy", {"columns": 37}),
     ),
     "blocksparse2020": tuple(
-        ("test_operands", {"mode": mode, "trans_a": False, "trans_b": True}) for mode in ("sdd", "dsd", "dds")
+        ("test_products", {"mode": mode, "trans_a": False, "trans_b": True}) for mode in ("sdd", "dsd", "dds")
     ),
     "maskedsoftmax2020": (
         (

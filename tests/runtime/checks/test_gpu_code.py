@@ -220,7 +220,7 @@ class TestOnGPU:
             kernel(z, x, 128, grid=1)
         kernel(z, x, 128, grid=1)  # told once
 
-    def test_operands(self) -> None:
+    def test_products(self) -> None:
         a, b = (torch.randn(256, 256, device="cuda").half() for _ in range(2))
         c = torch.zeros(256, 256, device="cuda")
         pytriton.kernel(PRODUCT, check="strict")(a, b, c, 256, 256, 256, 256, 256, 256, grid=(4, 4))
