@@ -1,8 +1,8 @@
 """``read``: the text of a file of kernels, or of only some of its kernels.
 
 A file of 2021 may hold several kernels between directives, constants and types that they share. What is not
-asked for is blanked out: directives stay, also those inside a dropped kernel, and so does the number of each
-line, so that messages point into the file.
+asked for is blanked out. A ``#define`` inside a dropped kernel stays, with the ``#if`` around it, and so does the
+number of each line, so that messages point into the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytriton.errors import Report
-from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
+from pytriton.lang.preprocess.structure import CONDITIONS, OPENING, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
@@ -104,14 +104,26 @@ def _name_of(head: Sequence[Token]) -> str | None:
 
 
 def _blanked(text: str, start: int, end: int, lines: Iterable[Directive | Token]) -> str:
-    """The directives of a stretch of text, each on the line where it stood."""
-    directives: list[str] = []
+    """The directives of a stretch of text that may count elsewhere, each on the line where it stood."""
+    inside = [d for d in lines if isinstance(d, Directive) and start <= d.tokens[0].span.start < end]
+    kept: list[str] = []
     at = start
-    for line in lines:
-        if not isinstance(line, Directive):
-            continue
-        first, last = line.tokens[0].span.start, line.tokens[-1].span.end
-        if start <= first < end:
-            directives += ["\n" * text.count("\n", at, first), text[first:last]]
-            at = last
-    return "".join([*directives, "\n" * text.count("\n", at, end)])
+    for directive in _lasting(inside):
+        first, last = directive.tokens[0].span.start, directive.tokens[-1].span.end
+        kept += ["\n" * text.count("\n", at, first), text[first:last]]
+        at = last
+    return "".join([*kept, "\n" * text.count("\n", at, end)])
+
+
+def _lasting(directives: Iterable[Directive]) -> list[Directive]:
+    """The directives without each ``#if`` to ``#endif`` that has no other directive inside."""
+    groups: list[list[Directive]] = [[]]  # the open ones, innermost last
+    for directive in directives:
+        if directive.word in OPENING:
+            groups.append([])
+        groups[-1].append(directive)
+        if directive.word == "endif" and len(groups) > 1:
+            group = groups.pop()
+            if any(inner.word not in (*CONDITIONS, "else", "endif") for inner in group):
+                groups[-1] += group
+    return [directive for group in groups for directive in group]

@@ -115,18 +115,27 @@ void fourth(float* X) { *X = WIDTH; }
         assert len(lines) == len(was)
         start = was.index("enum { ONE = 1, TWO };")
         assert lines[:5] == was[:5]
-        assert [line for line in lines[5:start] if line] == [
-            "#define LATER 3.0f",
-            "#ifdef ODD",
-            "#else",
-            "#endif",
-        ]
+        assert [line for line in lines[5:start] if line] == ["#define LATER 3.0f"]
         assert lines[start : start + 4] == was[start : start + 4]
         assert [line for line in lines[start + 4 :] if line] == ["#if BIG", "#else", "#endif"]
         kernel = triton.kernel(text, "cpu", defines={"NAME": "second"})
         x = torch.zeros(2)
         kernel(x, 1, grid=(1,))
         assert x.tolist() == [0.0, 6.0]
+
+    def test_2021_directives_of_a_dropped_kernel(self, path: Path) -> None:
+        """A define counts after the kernel, with the conditions around it; a condition without one does not."""
+        path.write_text(
+            "void first(int *x) {\n#if A\n#if B\n*x = 1;\n#endif\n#define C 7\n#else\n#ifdef D\n*x = 2;\n#endif\n"
+            "#endif\n#ifdef E\n*x = 3;\n#elif F\n*x = 4;\n#endif\n}\nvoid second(int *x) { *x = C; }\n"
+        )
+        text = triton.read(path, kernel_names="second")
+        assert [line for line in text.split("\n") if line] == [
+            *("#if A", "#define C 7", "#else", "#endif", "void second(int *x) { *x = C; }")
+        ]
+        x = torch.zeros(1, dtype=torch.int32)
+        triton.kernel(text, "cpu", defines={"A": 1})(x, grid=(1,))
+        assert x.item() == 7
 
     def test_2021_each_is_whole(self, path: Path) -> None:
         for name, args, wanted in (("first", (), 1.0), ("fourth", (), 16.0)):
