@@ -1,7 +1,8 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text occurs once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a
-name; a type that several pointers have is written with the pointer that the statement is about.
+Each comment of the text occurs once, and arms that became the same are one; ``lda if STRIDE_AK == "lda" else 1``
+that occurs again and again gets a name; a type that several pointers have is written with the pointer that the
+statement is about.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, Simple, Statement
+from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.variants import Variants
 from pytriton.fold.walk import expressions, mapped, statements, with_bodies
@@ -59,8 +60,20 @@ def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[
         statement = with_bodies(
             replace(statement, above=tuple(above)), lambda inner: _once(inner, text, seen)
         )
-        if statement.node is not None or statement.before or statement.above:
+        if isinstance(statement, Block) and statement.otherwise and _is_same(statement):
+            first, *others = statement.body
+            yield from (replace(first, above=(*statement.above, *first.above)), *others)
+        elif statement.node is not None or statement.before or statement.above:
             yield statement
+
+
+def _is_same(choice: Block) -> bool:
+    """Whether both arms are the same statements, on the same lines of the source or not."""
+
+    def text(statement: Statement) -> Statement:
+        return replace(statement, line=0) if isinstance(statement, Simple) else statement
+
+    return list(map(text, choice.body)) == list(map(text, choice.otherwise))
 
 
 # ---------------------------------------------------------------- types

@@ -130,7 +130,7 @@ def test_what_only_triton_refuses_is_refused_by_triton(scale: PortedKernel) -> N
 @pytest.mark.parametrize(
     ("question", "known", "other"),
     [
-        ("SIZE == 20", [16, 24], 20),
+        ("SIZE % 32 == 20", [16, 24], 20),
         ("SIZE >= 20 && SIZE < 24", [16, 24], 23),
         ("SIZE == OTHER + 5", [16, 24], 14),
     ],
@@ -143,6 +143,24 @@ def test_an_answer_that_few_numbers_give_is_refused(question: str, known: list[i
     for size in (*known, other):
         defines = {"SIZE": size, "OTHER": 9}
         assert served(kernel, defines) == (kernel.refusal(defines) is None) == (size in known)
+
+
+def test_a_number_that_is_compared_is_explored() -> None:
+    text = "__global__ void f(float *X) {\n#if SIZE == 20\n  *X = 1;\n#else\n  *X = SIZE;\n#endif\n}"
+    kernel = ported({"SIZE": [16, 24]}, text=text)
+    assert 20 in [variant.defines["SIZE"] for variant in kernel.variants]
+    assert kernel.refusal({"SIZE": 20}) is kernel.refusal({"SIZE": 21}) is None
+    assert "if SIZE == 20:" in kernel.text
+
+
+def test_arms_that_are_the_same_are_one() -> None:
+    text = (
+        "__global__ void f(float *X) {\n  float x = *X;\n#if DIVIDES\n  x += 1;\n#else\n  x += 1;\n#endif\n"
+        "  *X = x;\n}"
+    )
+    kernel = ported({"DIVIDES": [0, 1]}, text=text)
+    assert kernel.text.count("x += 1") == 1
+    assert "if DIVIDES" not in kernel.text
 
 
 def test_what_cannot_be_one_function_says_why() -> None:

@@ -1,8 +1,9 @@
 """Define sets that no run has shown, to be translated, folded and proved as those that one has shown.
 
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each known set is
-varied along one *axis* after the other: a flag is given or not, texts that go together are those of another set,
-the numbers are those of another set, element types are others, and an ``#ifdef`` that no set gives is given.
+varied along one *axis* after the other: a flag is given or not, texts that go together are those of another set, a
+number that the kernel compares with 1 is 1 or not, the numbers are those of another set, element types are others,
+and an ``#ifdef`` that no set gives is given.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytriton.fold.leaves import Leaves
+from pytriton.lang.recording import Comparison
 from pytriton.port.jobs.translations import Defines, key_of
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
@@ -54,6 +56,7 @@ def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> It
         else:
             groups.append([text])
     yield from (Alternatives(group, _rows(sets, group)) for group in groups)
+    yield from _of_numbers(leaves, sets)
     outcomes = {tuple(leaves.outcomes(defines).values()): defines for defines in reversed(sets)}
     yield Alternatives(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
     typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
@@ -70,6 +73,14 @@ def _of_flag(flag: str, sets: Sequence[Defines]) -> Alternatives:
     given = next((value for value in values if value is not None and value is not False), True)
     without = {flag: False} if False in values and len(values) == len(sets) else {}
     return Alternatives([flag], [{flag: given}, without])
+
+
+def _of_numbers(leaves: Leaves, sets: Sequence[Defines]) -> Iterator[Alternatives]:
+    """Each number that a leaf compares for equality: this number, and another one."""
+    for comparison in leaves.outcomes(sets[0]):
+        match comparison:
+            case Comparison(operator="==" | "!=", left=str(name), right=int(number)):
+                yield Alternatives([name], [{name: number}, {name: 0 if number else 1}])
 
 
 def _rows(sets: Sequence[Defines], names: Sequence[str]) -> list[Defines]:

@@ -6,7 +6,6 @@ ways, a number with one with which the text can be translated, and with one for 
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -40,12 +39,7 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
         groups.setdefault(value.text, []).append(name)
     axes: list[list[dict[str, Any]]] = []
     numbers: list[str] = []
-    roots = [value for value in use.open.values() if value.kind == "dtype"]
-    derived = {name: value for name, value in use.open.items() if _depends(value, roots)}
     for names in groups.values():
-        names = [name for name in names if name not in derived]
-        if not names:
-            continue
         kinds = {_kind(name, use.open[name], text) for name in names}
         if "type" in kinds:
             words = [word for word in TYPES if not any(word in use.types.get(name, ()) for name in names)]
@@ -56,9 +50,6 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
             numbers += names
     for combination in itertools.product(*axes):
         chosen = {name: value for part in combination for name, value in part.items()}
-        for name, value in derived.items():
-            root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
-            chosen[name] = "double" if chosen.get(root) == "double" else "float"
         base = promises | chosen | _base(use, promises | chosen, numbers, translations)
         yield base
         yield from _padded(use, base, numbers, translations)
@@ -91,16 +82,6 @@ def _kind(name: str, value: Unknown, text: str) -> str:
     if value.kind is None and stands_for_type(name, text):
         return "type"
     return "number"
-
-
-def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
-    """The dtype that ``torch.promote_types(dtype, torch.float32)`` is computed from."""
-    node = value.node
-    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "torch.promote_types":
-        return None
-    if len(node.args) != 2 or ast.unparse(node.args[1]) != "torch.float32":
-        return None
-    return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
 
 
 def _base(
