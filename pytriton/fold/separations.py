@@ -20,12 +20,12 @@ from pytriton.fold.partial import expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
+from pytriton.lang.recording import NEGATED
 
 COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
-_NEGATED: Final = {**dict(_OPPOSITE), **{opposite: operator for operator, opposite in _OPPOSITE}}
+_NEGATED: Final = {**NEGATED, "is": "is not", "is not": "is"}
 
 
 class Separator(NamedTuple):

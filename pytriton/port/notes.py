@@ -128,7 +128,7 @@ def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list
         message = f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
         notes.append(Note(_of_diagnostic(text, diagnostic, root), with_options(message), diagnostic.code))
     if best[0].code in _UNKNOWN_NAMES:
-        notes += _unknown(text, here, root)
+        notes += dict.fromkeys(_unknown(text, here, root))
     return notes
 
 

@@ -81,3 +81,19 @@ def test_a_listed_folder_keeps_its_names(
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_scaling.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
+
+
+def test_a_name_that_is_only_known_at_run_time(package: Path, tmp_path: Path) -> None:
+    """Without a run: the name of the kernel is chosen, and that of each launch is ignored."""
+    (package / "sources" / "__init__.py").write_text(f'scale = """\\\n{SCALE}"""\n')
+    (package / "sources" / "scale.tr").unlink()
+    (package / "__init__.py").write_text(INIT.replace("scaling.sources", ".sources"))
+    assert main(["port", str(package), "--out", str(tmp_path / "new")]) == 0
+    program = (
+        "import torch, scaling; x = torch.ones(40); print(*(scaling.scaled(x, f)[39].item() for f in (2, 3)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "new"), "TRITON_INTERPRET": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "2.0 3.0\n", done.stderr

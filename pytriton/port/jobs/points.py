@@ -1,12 +1,14 @@
 """The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
-ways, a number with one with which the text can be translated, and with one for which blocks are padded.
+ways, a number with one with which the text can be translated, and with one for which blocks are padded. A promise
+and the name of the kernel change nothing: they get one value.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -32,9 +34,11 @@ def points_of(use: Use, text: str, translations: Translations) -> Iterator[dict[
 def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
     """Values for the open defines: all types and flags, and one number for the rest."""
     groups: dict[str, list[str]] = {}
-    promises = {name: 1 for name in use.open if only_promises(name, text)}
+    free: dict[str, Any] = {name: 1 for name in use.open if only_promises(name, text)}
+    kernel = re.sub(r"\W+", "_", f"{use.file.stem}_kernel")
+    free |= {name: kernel for name in use.open if re.search(rf"\bvoid\s+{name}\s*\(", text)}
     for name, value in use.open.items():
-        if name in promises:
+        if name in free:
             continue
         groups.setdefault(value.text, []).append(name)
     axes: list[list[dict[str, Any]]] = []
@@ -50,7 +54,7 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
             numbers += names
     for combination in itertools.product(*axes):
         chosen = {name: value for part in combination for name, value in part.items()}
-        base = promises | chosen | _base(use, promises | chosen, numbers, translations)
+        base = free | chosen | _base(use, free | chosen, numbers, translations)
         yield base
         yield from _padded(use, base, numbers, translations)
 

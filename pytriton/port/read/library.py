@@ -181,7 +181,6 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "tuple": lambda value=(): tuple(_items(value)),
     "dict": _dict,
     "collections.OrderedDict": _dict,
-    "reversed": lambda value: _items(value)[::-1],
     "enumerate": lambda value, start=0: enumerate(_items(value), start),
     "zip": lambda *lists, strict=False: zip(*map(_items, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(_items, lists), repeat=repeat),
@@ -196,5 +195,5 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "str": str,
     "range": lambda *bounds: iter(range(*bounds)),
-    **{function.__name__: function for function in (len, abs, min, max, sum, round, hex, sorted)},
+    **{function.__name__: function for function in (len, abs, min, max, sum, sorted)},
 }
