@@ -75,10 +75,8 @@ class Log:
 
     def add(self, comparison: Comparison, span: Span | None, role: Role = "required") -> None:
         """Note a comparison; of several roles the strictest counts."""
-        before = self.entries.get(comparison)
-        if before is None:
-            self.entries[comparison] = Requirement(role, span)
-        elif _STRICTNESS[role] > _STRICTNESS[before.role]:
+        before = self.entries.setdefault(comparison, Requirement(role, span))
+        if _STRICTNESS[role] > _STRICTNESS[before.role]:
             self.entries[comparison] = replace(before, role=role)
 
     def end(self) -> None:
@@ -415,15 +413,16 @@ def _computed(sign: str, left: Any, right: Any) -> Any:
         return NotImplemented
     source: _Recording = left if isinstance(left, _Recording) else right  # type: ignore[assignment]
     computed, term = source.log.computed, (sign, term_of(left), term_of(right))
-    if term not in computed:
+    known = computed.get(term)
+    if known is None:
         if sign in ("/", "//", "%") and right == 0:
             raise ZeroDivisionError
         if sign in ("<<", ">>") and not (0 <= right <= MAX_SHIFT):
             raise ValueError(f"a shift by {plain(right)}")
         value = OPERATORS[sign](plain(left), plain(right))
         written = term if isinstance(value, float) else _simplest(term, products_of(left), products_of(right))
-        computed[term] = _made(written, value, source)
-    return computed[term]
+        computed[term] = known = _made(written, value, source)
+    return known
 
 
 def _simplest(term: tuple[Any, ...], first: Products, second: Products) -> Term:

@@ -82,7 +82,7 @@ def local_symbol(
         declarator.name.text,
         type_,
         declarator.name.span,
-        declaration=_declaration_text(specifiers, declarator),
+        declaration=declarator.span.text,
         word=_type_word(specifiers),
         multiple_of=promises.get("multiple_of", 1),
         aligned=promises.get("aligned", 1),
@@ -273,7 +273,7 @@ _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")
 
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
-    """A parameter or variable on one line, stars as ``pytriton format`` has them: ``__noalias float *X``."""
+    """A parameter on one line, stars as ``pytriton format`` has them: ``__noalias float *X``."""
     span = specifiers.span.to(declarator.span)
     for attribute in specifiers.attributes:
         span = span.to(attribute.span)

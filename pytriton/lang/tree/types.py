@@ -201,9 +201,11 @@ def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int
     right = (1,) * (rank - len(right)) + right
     sizes: list[int] = []
     for a, b in zip(left, right, strict=True):
-        if a is not b and not is_one(a) and not is_one(b) and a != b:
+        if a is not b and is_one(a):
+            a = b
+        elif a is not b and not is_one(b) and a != b:
             return None
-        sizes.append(b if a is not b and is_one(a) else a)
+        sizes.append(a)
     return tuple(sizes)
 
 
