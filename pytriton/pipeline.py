@@ -153,11 +153,13 @@ def _emitted(
     while True:
         module = emit_with(digits)
         found = conditions()
-        fixed = _fixed(module, found) if is_parametric else frozenset()
+        if not is_parametric or not module.defines:
+            return module, found, *printed(module.tree)
+        fixed = _fixed(module, found)
         if not fixed:
-            tree = _begun(module.tree, _assertions(module, found) if is_parametric else ())
+            tree = _begun(module.tree, _assertions(module, found))
             text, lines = printed(tree)
-            if not is_parametric or text.count("\n") <= MAX_PARAMETRIC_LINES or not module.defines:
+            if text.count("\n") <= MAX_PARAMETRIC_LINES:
                 return module._replace(tree=tree), found, text, lines
             fixed = frozenset(module.defines)
         digits |= fixed
@@ -168,16 +170,20 @@ def _fixed(module: Module, conditions: Conditions) -> frozenset[str]:
     no Python expression states."""
     fixed: set[str] = set()
     for condition in conditions:
-        names = condition.names & module.defines.keys()
-        if names and condition.role == "required" and (condition.determines or names != condition.names):
-            fixed |= names
+        if condition.role == "required":
+            names = condition.names
+            if condition.determines or not names <= module.defines.keys():
+                fixed |= names & module.defines.keys()
     return frozenset(fixed)
 
 
 def _assertions(module: Module, conditions: Conditions) -> Iterator[tuple[str, Node]]:
     """The conditions that Triton does not check by itself, as statements of the module."""
-    required = [condition for condition in conditions if condition.role == "required"]
-    required = [condition for condition in required if condition.names <= module.defines.keys()]
+    required = [
+        condition
+        for condition in conditions
+        if condition.role == "required" and condition.names <= module.defines.keys()
+    ]
     for _, bounds in groupby(required, lambda condition: condition.comparison.left):
         text = " and ".join(printed_condition(bound.comparison, module.defines) for bound in bounds)
         yield "", Call("tl.static_assert", (Atom(text), Atom(f'"translated for {text}"')))

@@ -222,6 +222,14 @@ _PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType, PointerType)
 
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
+    if hasattr(result, "__dataclass_fields__"):
+        changes: dict[str, Any] = {}
+        for name in result.__dataclass_fields__:
+            before = getattr(result, name)
+            after = instantiated(before, values, memo)
+            if after is not before:
+                changes[name] = after
+        return replace(result, **changes) if changes else result
     match result:
         case RecordedSize(term=term, expr=expr):
             return Size(evaluated(term, values), instantiated(expr, values, memo))
@@ -245,14 +253,7 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
                 a is not c or b is not d for (a, b), (c, d) in zip(pairs.items(), result.items(), strict=True)
             )
             return MappingProxyType(pairs) if changed else result
-    fields = getattr(result, "__dataclass_fields__", ())
-    changes: dict[str, Any] = {}
-    for name in fields:
-        before = getattr(result, name)
-        after = instantiated(before, values, memo)
-        if after is not before:
-            changes[name] = after
-    return replace(result, **changes) if changes else result
+    return result
 
 
 # ---------------------------------------------------------------- simplification

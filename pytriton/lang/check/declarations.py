@@ -6,6 +6,7 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import Any, Final
 
 from pytriton.errors import closest
@@ -265,8 +266,8 @@ def _is_calloc(value: syntax.Expr | None) -> bool:
 
 def _type_word(specifiers: syntax.Specifiers) -> str:
     """The words of a type: a macro's name for all that it stands for."""
-    spans = dict.fromkeys(token.span for token in specifiers.words if token.text in TYPE_NAMES)
-    return " ".join(span.text for span in spans)
+    spans = [token.span for token in specifiers.words if token.text in TYPE_NAMES]
+    return " ".join([span.text for span, _ in groupby(spans)])
 
 
 _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")

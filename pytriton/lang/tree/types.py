@@ -203,7 +203,7 @@ def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int
     for a, b in zip(left, right, strict=True):
         if a is not b and is_one(a):
             a = b
-        elif a is not b and not is_one(b) and a != b:
+        elif a is not b and not is_one(b) and term_of(a) != term_of(b) and a != b:
             return None
         sizes.append(a)
     return tuple(sizes)
