@@ -224,7 +224,7 @@ class RecordedFloat(_Recording, float):
 
 def at(value: int | float, span: Span) -> Any:
     """The number as it is used at a place."""
-    if isinstance(value, RecordedInt | RecordedFloat):
+    if isinstance(value, _Recording):
         kind: Any = RecordedFloat if isinstance(value, float) else RecordedInt
         return kind(value, value.term, value.log, span)
     return value
@@ -285,12 +285,12 @@ def compare(
     if not isinstance(recording, _Recording):
         return _TRUTHS[sign](left, right)
     log = recording.log
-    question = sign, term_of(left), term_of(right), optional, enforced
+    first, second = term_of(left), term_of(right)
+    question = sign, first, second, optional, enforced
     before = log.asked.get(question)
     if before is not None:
         return before
     log.asked[question] = outcome = _TRUTHS[sign](plain(left), plain(right))
-    _, first, second, *_ = question
     role: Role = "optional" if outcome is optional else "enforced" if outcome is enforced else "required"
     if recording is right:
         first, second, sign = second, first, _MIRRORED.get(sign, sign)

@@ -181,9 +181,9 @@ def to_shape(expr: Expr, shape: tuple[int, ...]) -> Expr | None:
     scalar; equal counts at another rank reshape.
     """
     have = shape_of(expr.type)
-    assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
     if same_shape(have, shape):
         return expr
+    assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
     type_ = with_element(element_of(expr.type), shape)
     wide = broadcast_shapes(have, shape)
     if wide is not None and same_shape(wide, shape):
