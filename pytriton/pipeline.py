@@ -134,12 +134,15 @@ def translate(
     given = {key: _first(value) for key, value in (defines or {}).items()}
     settings = Settings(kernel, folders, strict_literals)
     translation = translate_as(source, given, settings, is_parametric=True)
-    translation = begun_with(translation, _assertions(translation))
     for key in sorted(given.keys() - translation.mentioned):
         near = misspelt(key, source.text, given)
         help_ = f"did you mean '{near}'?" if near else "leave it out"
         report.warning("TC528", f"the source does not mention the define '{key}'", source, help=help_)
-    return replace(translation, warnings=(*report.warnings, *translation.warnings))
+    return (
+        replace(translation, warnings=(*report.warnings, *translation.warnings))
+        if report.warnings
+        else translation
+    )
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
@@ -147,48 +150,62 @@ MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines 
 
 def _emitted(
     emit_with: Callable[[frozenset[str]], Module], conditions: Callable[[], Conditions], is_parametric: bool
-) -> tuple[Module, Conditions]:
-    """The module and its conditions. ``is_parametric``: the defines that cannot be parameters are numbers in it."""
+) -> tuple[Module, Conditions, str, dict[int, int]]:
+    """The module, its conditions, and both as printed with the lines of the source. ``is_parametric``: the defines
+    that cannot be parameters are numbers in it, and it asserts its conditions.
+    """
     digits: frozenset[str] = frozenset()
     while True:
         module = emit_with(digits)
         recorded = conditions()
-        fixed = _fixed(module, recorded) if is_parametric else frozenset()
+        if not is_parametric or not module.defines:
+            return module, recorded, *printed(module.tree)
+        fixed = _fixed(module, recorded)
         if not fixed:
-            return module, recorded
+            tree = _begun(module.tree, _assertions(module, recorded))
+            text, lines = printed(tree)
+            if text.count("\n") <= MAX_PARAMETRIC_LINES:
+                return module._replace(tree=tree), recorded, text, lines
+            fixed = frozenset(module.defines)
         digits |= fixed
 
 
 def _fixed(module: Module, conditions: Conditions) -> frozenset[str]:
     """The parameters that are printed as their numbers: those with one possible value, or with a condition that
-    no Python expression states, and all of a long module."""
-    if module.text.count("\n") > MAX_PARAMETRIC_LINES:
-        return frozenset(module.defines)
+    no Python expression states."""
     fixed: set[str] = set()
     for condition in conditions:
-        names = condition.names & module.defines.keys()
-        if names and condition.role == "required" and (condition.determines or names != condition.names):
-            fixed |= names
+        if condition.role == "required":
+            names = condition.names
+            if condition.determines or not names <= module.defines.keys():
+                fixed |= names & module.defines.keys()
     return frozenset(fixed)
 
 
-def _assertions(translation: Translation) -> Iterator[tuple[str, Node]]:
+def _assertions(module: Module, conditions: Conditions) -> Iterator[tuple[str, Node]]:
     """The conditions that Triton does not check by itself, as statements of the module."""
-    required = [condition for condition in translation.conditions if condition.role == "required"]
-    required = [condition for condition in required if condition.names <= translation.defines.keys()]
+    required = [
+        condition
+        for condition in conditions
+        if condition.role == "required" and condition.names <= module.defines.keys()
+    ]
     for _, bounds in groupby(required, lambda condition: condition.comparison.left):
-        text = " and ".join(printed_condition(bound.comparison, translation.defines) for bound in bounds)
+        text = " and ".join(printed_condition(bound.comparison, module.defines) for bound in bounds)
         yield "", Call("tl.static_assert", (Atom(text), Atom(f'"translated for {text}"')))
 
 
 def begun_with(translation: Translation, statements: Iterable[tuple[str, Node]]) -> Translation:
     """The module with more statements at the top of its kernel: ``x = `` and a value."""
-    lines = [Simple(before, node, translation.tree.line) for before, node in statements]
-    if not lines:
+    tree = _begun(translation.tree, statements)
+    if tree is translation.tree:
         return translation
-    tree = translation.tree._replace(body=(*lines, *translation.tree.body))
-    text, origins = printed(tree)
-    return replace(translation, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
+    text, lines = printed(tree)
+    return replace(translation, tree=tree, text=text, lines=MappingProxyType(lines))
+
+
+def _begun(tree: KernelFunction, statements: Iterable[tuple[str, Node]]) -> KernelFunction:
+    added = [Simple(before, node, tree.line) for before, node in statements]
+    return tree._replace(body=(*added, *tree.body)) if added else tree
 
 
 def translate_as(
@@ -220,11 +237,12 @@ def translate_as(
 
 def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:
     """A translation with the numbers that its terms have for these defines."""
+    if not values:
+        return template
     memo: dict[int, tuple[object, object]] = {}
-    fields = (
-        {name: instantiated(getattr(template, name), values, memo) for name in _NUMBERED} if values else {}
+    return replace(
+        template, **{name: instantiated(getattr(template, name), values, memo) for name in _NUMBERED}
     )
-    return replace(template, **fields)
 
 
 _NUMBERED: Final = ("parameters", "constexprs", "buffers", "traits", "sites", "table", "prints")
@@ -257,9 +275,9 @@ def _translated(
         sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
     emit_with = partial(emit, lowered, Provenance(lowered), settings, sites)
     stated = partial(conditions_of, log.entries, front.given, front.names, front.spelled)
-    module, conditions = _emitted(emit_with, stated, is_parametric)
+    module, conditions, printed_text, lines = _emitted(emit_with, stated, is_parametric)
     translation = Translation(
-        text=module.text,
+        text=printed_text,
         tree=module.tree,
         kernel=checked.name,
         function=module.tree.function,
@@ -272,7 +290,7 @@ def _translated(
         warnings=tuple(report.warnings),
         mentioned=front.mentioned,
         spelled=front.spelled,
-        lines=MappingProxyType(dict(module.lines)),
+        lines=MappingProxyType(lines),
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, writes_elsewhere=provenance.writes_elsewhere),
         sites=sites,

@@ -332,9 +332,10 @@ def binary(expr: typed.Binary, context: Context) -> Value:
     if got != element and strong:
         return as_type(Value(node, got or element), element)
     number = computed(expr, first, second)
-    unknown_first = sorted((first, second), key=lambda value: value.number is not None)
     natural = number is None and expr.operator in ("+", "*", ">>")
-    natural = natural and all(value.is_natural for value in unknown_first)
+    if natural:
+        unknown_first = sorted((first, second), key=lambda value: value.number is not None)
+        natural = all(value.is_natural for value in unknown_first)
     return Value(node, element, strong, weak, number, natural)
 
 

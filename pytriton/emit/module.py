@@ -1,4 +1,4 @@
-"""A kernel after the passes -> the source of a module.
+"""A kernel after the passes -> the tree of a module.
 
 Everything printed is either from ``templates/kernel.py.j2``, or a Python expression of python.py, or an identifier
 of names.py, or a comment. The result needs only Triton.
@@ -7,13 +7,12 @@ of names.py, or a comment. The result needs only Triton.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from pytriton.emit.bare import built
 from pytriton.emit.names import Names, identifier
-from pytriton.emit.printer import printed
 from pytriton.emit.python import CONSTEXPR, FunctionParameter, KernelFunction
 from pytriton.emit.stmt import Statements
-from pytriton.frozen import record
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.convert import constant
@@ -27,16 +26,13 @@ from pytriton.settings import Settings
 __all__ = ["Module", "emit"]
 
 
-@record
-class Module:
-    """The source, its tree, the identifiers of the parameters, the constexprs in order."""
+class Module(NamedTuple):
+    """Its tree, the identifiers of the parameters, the constexprs in order."""
 
-    text: str
     tree: KernelFunction
     identifiers: Mapping[Symbol, str]
     constexprs: Mapping[str, int | float]
     defines: Mapping[str, str]  # the defines of these -> their identifiers
-    lines: Mapping[int, int]
     table: str | None = None  # of checked code: the parameter after those of the user
     prints: tuple[Printed, ...] = ()
 
@@ -48,7 +44,7 @@ def emit(
     sites: tuple[Site, ...] = (),
     digits: frozenset[str] = frozenset(),
 ) -> Module:
-    """Print one kernel. ``sites``: of checked code, its accesses; ``digits``: the defines printed as numbers."""
+    """One kernel. ``sites``: of checked code, its accesses; ``digits``: the defines printed as numbers."""
     names = Names(kernel.parameters, _defines(kernel) - digits, checked=bool(sites))
     names.declare(kernel.body)
     # Triton makes constants of ones.
@@ -77,10 +73,9 @@ def emit(
         frozenset(statements.context.helpers),
         statements.context.libdevice,
     )
-    text, lines = printed(tree)
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     prints = tuple(statements.context.prints)
-    return Module(text, tree, identifiers, names.constexprs, names.defines, lines, names.table, prints)
+    return Module(tree, identifiers, names.constexprs, names.defines, names.table, prints)
 
 
 def _parameters(kernel: KernelDef, names: Names) -> Iterator[FunctionParameter]:

@@ -9,6 +9,7 @@ Invariant: together they are equivalent to the log without its optional outcomes
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -221,6 +222,14 @@ _PLAIN: Final = frozenset((str, int, float, bool, Span, ScalarType, PointerType)
 
 
 def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int, tuple[Any, Any]]) -> Any:
+    if hasattr(result, "__dataclass_fields__"):
+        changes: dict[str, Any] = {}
+        for name in result.__dataclass_fields__:
+            before = getattr(result, name)
+            after = instantiated(before, values, memo)
+            if after is not before:
+                changes[name] = after
+        return replace(result, **changes) if changes else result
     match result:
         case RecordedSize(term=term, expr=expr):
             return Size(evaluated(term, values), instantiated(expr, values, memo))
@@ -244,10 +253,7 @@ def _instantiated(result: Any, values: Mapping[str, int | float], memo: dict[int
                 a is not c or b is not d for (a, b), (c, d) in zip(pairs.items(), result.items(), strict=True)
             )
             return MappingProxyType(pairs) if changed else result
-    fields = getattr(result, "__dataclass_fields__", ())
-    changes = {name: instantiated(getattr(result, name), values, memo) for name in fields}
-    changes = {name: item for name, item in changes.items() if item is not getattr(result, name)}
-    return replace(result, **changes) if changes else result
+    return result
 
 
 # ---------------------------------------------------------------- simplification
@@ -336,7 +342,7 @@ def _stricter(first: Requirement, second: Requirement) -> Requirement:
 
 def simplified(entries: Mapping[Comparison, Requirement], floats: frozenset[str]) -> tuple[Condition, ...]:
     """The conditions of a log, without its optional outcomes; ``floats``: the floating defines."""
-    box: dict[Product, _Limits] = {}
+    box: defaultdict[Product, _Limits] = defaultdict(_Limits)
     others: list[tuple[Comparison, Requirement]] = []
     for comparison, entry in _settled(entries, floats):
         if not _bounds(comparison, entry, box, floats):
@@ -361,16 +367,16 @@ def _settled(
     entries: Mapping[Comparison, Requirement], floats: frozenset[str]
 ) -> Iterator[tuple[Comparison, Requirement]]:
     """The entries that count; an integer define that has one value is that number in all others."""
-    entries = {comparison: entry for comparison, entry in entries.items() if entry.role != "optional"}
+    counting = [(comparison, entry) for comparison, entry in entries.items() if entry.role != "optional"]
     values = {
         comparison.left: comparison.right
-        for comparison in entries
+        for comparison, _ in counting
         if comparison.operator == "=="
         and isinstance(comparison.left, str)
         and isinstance(comparison.right, int)
     }
     values = {name: number for name, number in values.items() if name not in floats}
-    for comparison, entry in entries.items():
+    for comparison, entry in counting:
         left, right = comparison.left, comparison.right
         if values and not (isinstance(left, str) and isinstance(right, int)):
             comparison = replace(comparison, left=_computed(left, values), right=_computed(right, values))
@@ -390,14 +396,14 @@ def _computed(term: Term, values: Mapping[str, Term]) -> Term:
 
 
 def _bounds(
-    comparison: Comparison, entry: Requirement, box: dict[Product, _Limits], floats: frozenset[str]
+    comparison: Comparison, entry: Requirement, box: defaultdict[Product, _Limits], floats: frozenset[str]
 ) -> bool:
     """Take a comparison as a bound of one product, if it is one."""
     sign, left, right = comparison.operator, comparison.left, comparison.right
     if isinstance(left, str) and _is_floating(right):
         return left in floats and _bounds_of_float(comparison, left, entry, box)
     if sign == "is_power_of_2" and isinstance(left, str):
-        bounds = box.setdefault((left,), _Limits())
+        bounds = box[left,]
         bounds.power = entry if bounds.power is None else _stricter(bounds.power, entry)
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
@@ -418,12 +424,12 @@ def _bounds(
     whole, remainder = divmod(number, factor)
     if sign in ("==", "!=") and remainder:
         return sign == "!="
-    box.setdefault(product, _Limits()).take(sign, whole + (sign == ">=" and remainder > 0), entry)
+    box[product].take(sign, whole + (sign == ">=" and remainder > 0), entry)
     return True
 
 
 def _bounds_of_float(
-    comparison: Comparison, name: str, entry: Requirement, box: dict[Product, _Limits]
+    comparison: Comparison, name: str, entry: Requirement, box: defaultdict[Product, _Limits]
 ) -> bool:
     """Take a comparison of a floating define with a number; one that holds shows that it is not NaN."""
     sign, right = comparison.operator, comparison.right
@@ -434,7 +440,7 @@ def _bounds_of_float(
     number = float.fromhex(right[1])
     if sign in ("<", ">"):
         sign, number = f"{sign}=", math.nextafter(number, math.inf if sign == ">" else -math.inf)
-    bounds = box.setdefault((name,), _Limits())
+    bounds = box[name,]
     bounds.floating = True
     bounds.take(sign, number, entry)
     return True
@@ -567,6 +573,8 @@ def _of_factors(product: Product, box: Mapping[Product, _Limits]) -> Interval:
 def _of_atom(term: Term, box: Mapping[Product, _Limits]) -> Interval:
     """The interval of what is neither a sum nor a product."""
     match term:
+        case str():
+            pass
         case ("//", left, right):
             first, second = _interval(left, box), _interval(right, box)
             if second[0] >= 1:

@@ -68,14 +68,15 @@ class Parser:
         """lark's ``feed_token`` for many tokens; it is a fifth of all work on a text."""
         actions, successors = self._actions, self._successors
         states, values = self._state.state_stack, self._state.value_stack
-        end: int = self._state.parse_conf.end_state
+        state, end = states[-1], self._state.parse_conf.end_state
         for at in range(first, len(tokens)):
             token = tokens[at]
             terminal: Any = token.type
             while True:
-                action = actions[states[-1]].get(terminal)
+                action = actions[state].get(terminal)
                 if action.__class__ is int:  # shift
-                    states.append(action)
+                    state = action
+                    states.append(state)
                     values.append(token)
                     break
                 if action is None:
@@ -87,8 +88,9 @@ class Parser:
                     del values[begin:]
                     values.append(build(parts))
                 del states[len(states) - size :]
-                states.append(successors[states[-1], rule, terminal])
-                if states[-1] == end:
+                state = successors[states[-1], rule, terminal]
+                states.append(state)
+                if state == end:
                     self.result = values[-1]
                     break
         return len(tokens)

@@ -75,10 +75,8 @@ class Log:
 
     def add(self, comparison: Comparison, span: Span | None, role: Role = "required") -> None:
         """Note a comparison; of several roles the strictest counts."""
-        before = self.entries.get(comparison)
-        if before is None:
-            self.entries[comparison] = Requirement(role, span)
-        elif _STRICTNESS[role] > _STRICTNESS[before.role]:
+        before = self.entries.setdefault(comparison, Requirement(role, span))
+        if _STRICTNESS[role] > _STRICTNESS[before.role]:
             self.entries[comparison] = replace(before, role=role)
 
     def end(self) -> None:
@@ -226,7 +224,7 @@ class RecordedFloat(_Recording, float):
 
 def at(value: int | float, span: Span) -> Any:
     """The number as it is used at a place."""
-    if isinstance(value, RecordedInt | RecordedFloat):
+    if isinstance(value, _Recording):
         kind: Any = RecordedFloat if isinstance(value, float) else RecordedInt
         return kind(value, value.term, value.log, span)
     return value
@@ -287,12 +285,12 @@ def compare(
     if not isinstance(recording, _Recording):
         return _TRUTHS[sign](left, right)
     log = recording.log
-    question = sign, term_of(left), term_of(right), optional, enforced
+    first, second = term_of(left), term_of(right)
+    question = sign, first, second, optional, enforced
     before = log.asked.get(question)
     if before is not None:
         return before
     log.asked[question] = outcome = _TRUTHS[sign](plain(left), plain(right))
-    _, first, second, *_ = question
     role: Role = "optional" if outcome is optional else "enforced" if outcome is enforced else "required"
     if recording is right:
         first, second, sign = second, first, _MIRRORED.get(sign, sign)
@@ -415,15 +413,16 @@ def _computed(sign: str, left: Any, right: Any) -> Any:
         return NotImplemented
     source: _Recording = left if isinstance(left, _Recording) else right  # type: ignore[assignment]
     computed, term = source.log.computed, (sign, term_of(left), term_of(right))
-    if term not in computed:
+    number = computed.get(term)
+    if number is None:
         if sign in ("/", "//", "%") and right == 0:
             raise ZeroDivisionError
         if sign in ("<<", ">>") and not (0 <= right <= MAX_SHIFT):
             raise ValueError(f"a shift by {plain(right)}")
         value = OPERATORS[sign](plain(left), plain(right))
         written = term if isinstance(value, float) else _simplest(term, products_of(left), products_of(right))
-        computed[term] = _number_from(written, value, source)
-    return computed[term]
+        computed[term] = number = _number_from(written, value, source)
+    return number
 
 
 def _simplest(term: tuple[Any, ...], first: Products, second: Products) -> Term:

@@ -158,7 +158,8 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Diagnostic]]
         if index <= _STRING or index == _PUNCT:
             span = Span(source, *cuts.back(start, end)) if cuts.at else Span(source, start, end)
             spelled = match[index]
-            spelled = DIGRAPHS.get(spelled, spelled)
+            if index == _PUNCT:
+                spelled = DIGRAPHS.get(spelled, spelled)
             above = tuple(comments) if comments else ()
             tokens.append(Token(_KINDS[index], spelled, span, newline, start != last, None, above))
             newline = fresh = False

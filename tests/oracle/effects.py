@@ -28,6 +28,7 @@ import pytriton.lang.check.checker
 import pytriton.passes
 import pytriton.pipeline
 from pytriton.emit.module import Module
+from pytriton.emit.printer import printed
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import VOID
@@ -259,7 +260,7 @@ def _printed(body: typed.Body, module: Module) -> None:
     atomics = Counter(node.operation for node in nodes if isinstance(node, typed.Atomic))
     stores = sum(isinstance(statement, typed.Store) for statement in statements(body))
     barriers = sum(isinstance(node, typed.Call) and node.function == "barrier" for node in nodes)
-    code = re.sub(r"#.*", "", module.text)
+    code = re.sub(r"#.*", "", printed(module.tree)[0])
     code = code[code.index(f"def {module.tree.function}(") :]
     calls = Counter(re.findall(r"\b(?:tl\.|checked_)(atomic_\w+|store|debug_barrier)\(", code))
     wanted = Counter({f"atomic_{name}": count for name, count in atomics.items()})
@@ -303,7 +304,7 @@ def watched() -> Iterator[None]:
                 kernel = after
         return kernel
 
-    def printed(kernel: typed.KernelDef, *rest: object) -> Module:
+    def emitted(kernel: typed.KernelDef, *rest: object) -> Module:
         module = emit(kernel, *rest)
         _printed(kernel.body, module)
         return module
@@ -313,6 +314,6 @@ def watched() -> Iterator[None]:
         mock.patch.object(pytriton.lang.check.checker, "in_order", ordered),
         mock.patch.object(pytriton.pipeline, "check", checked),
         mock.patch.object(pytriton.pipeline, "run", run),
-        mock.patch.object(pytriton.pipeline, "emit", printed),
+        mock.patch.object(pytriton.pipeline, "emit", emitted),
     ):
         yield

@@ -11,6 +11,7 @@ import pytriton.lang.check.checker
 import pytriton.passes
 import pytriton.pipeline
 from pytriton.emit.module import emit
+from pytriton.emit.python import Atom, Call, Simple
 from pytriton.frozen import replace
 from pytriton.lang.check import expressions
 from pytriton.lang.tree import effects, typed
@@ -62,7 +63,8 @@ def test_a_pass(change: Callable[[typed.Body], typed.Body], monkeypatch: pytest.
 def test_a_module_that_says_it_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(*given: object) -> object:
         module = emit(*given)
-        return replace(module, text=module.text + "    tl.atomic_add(p, 1)\n")
+        again = Simple("", Call("tl.atomic_add", (Atom("p"), Atom("1"))))
+        return module._replace(tree=module.tree._replace(body=(*module.tree.body, again)))
 
     monkeypatch.setattr(pytriton.pipeline, "emit", twice)
     with watched(), pytest.raises(Lost, match="the module has the calls"):

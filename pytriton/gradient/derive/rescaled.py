@@ -352,8 +352,6 @@ class _Divisor:
                 return symbol in self._zero
             case Binary(operator="*", left=left, right=right):
                 return self._is_zero(left) or self._is_zero(right)
-            case Binary(operator="/", left=operand) | Call(function="sqrt", arguments=(operand,)):
-                return self._is_zero(operand)
             case Cast() | Expand() | Broadcast() | Reshape() | Permute():
                 return self._is_zero(expr.operand)
         return False

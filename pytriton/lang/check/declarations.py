@@ -6,6 +6,7 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import Any, Final
 
 from pytriton.errors import closest
@@ -82,7 +83,7 @@ def local_symbol(
         declarator.name.text,
         type_,
         declarator.name.span,
-        declaration=_declaration_text(specifiers, declarator),
+        declaration=declarator.span.text,
         word=_type_word(specifiers),
         multiple_of=promises.get("multiple_of", 1),
         aligned=promises.get("aligned", 1),
@@ -265,15 +266,15 @@ def _is_calloc(value: syntax.Expr | None) -> bool:
 
 def _type_word(specifiers: syntax.Specifiers) -> str:
     """The words of a type: a macro's name for all that it stands for."""
-    spans = dict.fromkeys(token.span for token in specifiers.words if token.text in TYPE_NAMES)
-    return " ".join(span.text for span in spans)
+    spans = [token.span for token in specifiers.words if token.text in TYPE_NAMES]
+    return " ".join([span.text for span, _ in groupby(spans)])
 
 
 _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")
 
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
-    """A parameter or variable on one line, stars as ``pytriton format`` has them: ``__noalias float *X``."""
+    """A parameter on one line, stars as ``pytriton format`` has them: ``__noalias float *X``."""
     span = specifiers.span.to(declarator.span)
     for attribute in specifiers.attributes:
         span = span.to(attribute.span)

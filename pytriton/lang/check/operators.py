@@ -68,7 +68,7 @@ def arithmetic(
             if operator == "^"
             else "'(int)x' converts a float to an integer, 'bitcast<int>(x)' gives its bits",
         )
-    weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
+    weak = common.is_float and operator in ("+", "-", "*", "/") and is_weak(left) and is_weak(right)
     if not weak:
         left, right = convert(left, common), convert(right, common)
     wrong = None if common.is_float else _undefined(operator, right, common)

@@ -103,10 +103,8 @@ def common_type(left: Expr, right: Expr) -> types.ScalarType | None:
     first, second = scalar_of(left.type), scalar_of(right.type)
     if first is None or second is None:
         return None
-    if is_weak(left) and second.is_float and not is_weak(right):
-        return second
-    if is_weak(right) and first.is_float and not is_weak(left):
-        return first
+    if first.is_float and second.is_float and is_weak(left) != is_weak(right):
+        return second if is_weak(left) else first
     return common_scalar(first, second)
 
 
@@ -115,12 +113,13 @@ def common_type(left: Expr, right: Expr) -> types.ScalarType | None:
 
 def convert(expr: Expr, element: types.ElementType) -> Expr:
     """The expression with its elements converted; the shape stays."""
-    if isinstance(element, types.ScalarType) and element.is_float and is_weak(expr):
-        return settle(expr, element)
-    expr = settle(expr)
-    type_ = with_element(element, shape_of(expr.type))
-    if expr.type == type_:
+    if is_weak(expr):
+        if isinstance(element, types.ScalarType) and element.is_float:
+            return _retyped(expr, element)
+        expr = _retyped(expr, types.FLOAT)
+    if element_of(expr.type) == element:
         return expr
+    type_ = with_element(element, shape_of(expr.type))
     if element == types.DOUBLE and _widens(expr):
         return met(expr, types.DOUBLE)
     if isinstance(element, types.ScalarType):
@@ -182,10 +181,10 @@ def to_shape(expr: Expr, shape: tuple[int, ...]) -> Expr | None:
     scalar; equal counts at another rank reshape.
     """
     have = shape_of(expr.type)
-    assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
-    type_ = with_element(element_of(expr.type), shape)
     if same_shape(have, shape):
         return expr
+    assert isinstance(expr.type, types.ScalarType | types.PointerType | types.BlockType)
+    type_ = with_element(element_of(expr.type), shape)
     wide = broadcast_shapes(have, shape)
     if wide is not None and same_shape(wide, shape):
         return typed.Broadcast(expr.span, type_, expr)

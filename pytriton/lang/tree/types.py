@@ -194,16 +194,18 @@ def common_scalar(left: ScalarType, right: ScalarType) -> ScalarType:
 
 def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
     """NumPy's broadcasting of two shapes; None where they do not fit."""
-    if not right or left is right:
-        return left
+    if not left or not right or left is right:
+        return left or right
     rank = max(len(left), len(right))
     left = (1,) * (rank - len(left)) + left
     right = (1,) * (rank - len(right)) + right
     sizes: list[int] = []
     for a, b in zip(left, right, strict=True):
-        if a is not b and not is_one(a) and not is_one(b) and a != b:
+        if a is not b and is_one(a):
+            a = b
+        elif a is not b and term_of(a) != term_of(b) and not is_one(b) and a != b:
             return None
-        sizes.append(b if a is not b and is_one(a) else a)
+        sizes.append(a)
     return tuple(sizes)
 
 

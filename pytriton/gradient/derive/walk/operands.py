@@ -78,10 +78,13 @@ def _declared(body: Body) -> dict[Symbol, Declare]:
     return {s.symbol: s for s in body if isinstance(s, Declare) and s.value is not None}
 
 
+def _nodes(body: Body) -> Iterator[Expr]:
+    return (node for expr in expressions(body) for node in walk(expr))
+
+
 def _uses(body: Body, symbol: Symbol) -> int:
     """How often a variable is read."""
-    every = (node for expr in expressions(body) for node in walk(expr))
-    return sum(isinstance(node, Name) and node.symbol is symbol for node in every)
+    return sum(isinstance(node, Name) and node.symbol is symbol for node in _nodes(body))
 
 
 def _without(body: Body, statement: Statement, change: Mapping[Expr, Expr]) -> Body:
@@ -136,8 +139,7 @@ def _products_of(body: Body, symbol: Symbol, rows: Expr, value: Expr) -> Iterato
 
 
 def _products(body: Body) -> Iterator[Dot]:
-    nodes = (node for expr in expressions(body) for node in walk(expr))
-    return (node for node in nodes if isinstance(node, Dot) and node.accumulator is None)
+    return (node for node in _nodes(body) if isinstance(node, Dot) and node.accumulator is None)
 
 
 def _transposed(expr: Expr) -> Symbol | None:
@@ -154,7 +156,7 @@ def _without_masked_sums(body: Body) -> Body:
     for symbol, statement in _declared(body).items():
         if not isinstance(statement.value, Dot) or _uses(body, symbol) != 1:
             continue
-        for node in (node for expr in expressions(body) for node in walk(expr)):
+        for node in _nodes(body):
             masked = _masked(node)
             if masked is not None and f.variable(masked[1]) is symbol:
                 left = f.select(f.expanded(masked[0], [False, True]), statement.value.left, f.number(0))
