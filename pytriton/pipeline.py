@@ -217,22 +217,33 @@ def translate_as(
     is_parametric: bool = False,
 ) -> Translation:
     """The same, with all settings. ``is_parametric``: for other defines, those with one value are numbers."""
-    with not_collecting():  # its trees are gone again when the collector goes on
-        report = Report()
-        text = _source(source, name, report)
-        single = {key: _first(value) for key, value in (defines or {}).items()}
-        key = text, settings, passes.PASSES, is_parametric
-        cached = _templates.find(key, single)
-        if cached is not None:
-            return cached
-        log = Log()
-        try:
-            translation, values = _translated(text, single, settings, report, log, is_parametric)
-        finally:
-            log.end()
-        if not settings.include_dirs:  # the files may change
-            _templates.keep(key, translation, translation.conditions)
-        return _plain(translation, values)
+    with not_collecting():  # all trees and logs are gone when the collector goes on
+        return _recorded(source, defines, settings, name, is_parametric)
+
+
+def _recorded(
+    source: str | bytes | os.PathLike[str] | Source,
+    defines: Mapping[str, object] | None,
+    settings: Settings,
+    name: str | None,
+    is_parametric: bool,
+) -> Translation:
+    """A kept translation, or a new one, whose log ends with it."""
+    report = Report()
+    text = _source(source, name, report)
+    single = {key: _first(value) for key, value in (defines or {}).items()}
+    key = text, settings, passes.PASSES, is_parametric
+    cached = _templates.find(key, single)
+    if cached is not None:
+        return cached
+    log = Log()
+    try:
+        translation, values = _translated(text, single, settings, report, log, is_parametric)
+    finally:
+        log.end()
+    if not settings.include_dirs:  # the files may change
+        _templates.keep(key, translation, translation.conditions)
+    return _plain(translation, values)
 
 
 def _plain(template: Translation, values: Mapping[str, int | float]) -> Translation:

@@ -19,7 +19,7 @@ from pytriton.lang.preprocess.macros import given_macros
 from pytriton.source import Source
 
 _NOWHERE: Final = Source("", "defines")  # errors in these are found again by the translation itself
-MAX_SOURCES: Final = 32
+MAX_SOURCES: Final = 16
 MAX_TEMPLATES: Final = 16  # of one source: sets of outcomes
 
 T = TypeVar("T")

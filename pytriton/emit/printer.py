@@ -514,7 +514,9 @@ class _Printer:
         """
         width = len(self.line)
         left = len(self.pending)
-        pending = [_Item(indent, broken, part, measure) for part in reversed(parts)]
+        pending: list[tuple[int, bool, Doc, _Measure]] = [
+            (indent, broken, part, measure) for part in reversed(parts)
+        ]
         while pending or left:
             if not pending:
                 left -= 1
@@ -543,7 +545,7 @@ class _Printer:
                 if self.fits_without:  # so what follows its break was measured with the whole
                     return True
                 broken, measure = True, _Measure.NONE
-            pending += [_Item(indent, broken, part, measure) for part in reversed(parts)]
+            pending += [(indent, broken, part, measure) for part in reversed(parts)]
         return True
 
 

@@ -131,12 +131,13 @@ class Statements:
                 self.context.numbers[symbol] = assigned_value
         if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
             node = Call("tl.multiple_of", (node, size_node(multiple, self.context)))  # a hint, no arithmetic
-        if node == Atom(name):  # nothing is printed: a number stays one
-            return
-        if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
-            self._put(f"{name} {node.operator}= ", node.right, span, comments)
-        else:
-            self._put(f"{name} = ", node, span, comments)
+        match node:
+            case Atom(text=text) if text == name:  # nothing is printed: a number stays one
+                return
+            case BinOp(operator=operator, left=Atom(text=text)) if text == name and operator in _AUGMENTED:
+                self._put(f"{name} {operator}= ", node.right, span, comments)
+            case _:
+                self._put(f"{name} = ", node, span, comments)
         self.names.weak.discard(symbol)
 
     def _stays_number(self, expr: Expr, value: Value, symbol: Symbol) -> bool:

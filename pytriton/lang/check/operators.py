@@ -530,7 +530,9 @@ def as_size(expr: Expr) -> Expr:
     Triton takes arithmetic on constexprs there, but no conversion, no truth value and no choice: such an expression
     is printed as its number, and so is one of another type than int (``sizeof(float) * 4``).
     """
-    if expr.type == types.INT and not any(map(_is_no_size, walk(expr))):
+    if expr.type == types.INT and (
+        isinstance(expr, typed.Constexpr) or not any(map(_is_no_size, walk(expr)))
+    ):
         return expr
     value = integer(expr)
     return typed.Literal(expr.span, types.INT, wrap(value, types.INT))

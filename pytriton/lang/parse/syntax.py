@@ -184,7 +184,7 @@ class Specifiers(_Node):
     enum: Enum | None = None
 
     def has(self, word: str) -> bool:
-        return any(token.text == word for token in self.words)
+        return word in [token.text for token in self.words]
 
 
 @node

@@ -29,9 +29,9 @@ from pytriton.lang.tree.walk import with_children
 
 def scalar_of(type_: types.Type) -> types.ScalarType | None:
     """The number type of a scalar or of a block's elements; None for pointers and the rest."""
-    if isinstance(type_, types.BlockType):
+    if type_.__class__ is types.BlockType:
         type_ = type_.element
-    return type_ if isinstance(type_, types.ScalarType) else None
+    return type_ if type_.__class__ is types.ScalarType else None
 
 
 # ---------------------------------------------------------------- weak literals

@@ -152,12 +152,12 @@ Type = ScalarType | PointerType | BlockType | NoType
 def element_of(type_: Type) -> ElementType:
     """The element type of a block; a scalar or pointer is its own. Void and error types have none: they are
     returned as they are, equal to no element type."""
-    return type_.element if isinstance(type_, BlockType) else type_  # type: ignore[return-value]
+    return type_.element if type_.__class__ is BlockType else type_  # type: ignore[return-value]
 
 
 def shape_of(type_: Type) -> tuple[int, ...]:
     """The shape of a block; () for everything else."""
-    return type_.shape if isinstance(type_, BlockType) else ()
+    return type_.shape if type_.__class__ is BlockType else ()
 
 
 def with_element(element: ElementType, shape: tuple[int, ...]) -> ElementType | BlockType:
