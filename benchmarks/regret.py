@@ -3,6 +3,9 @@
     python -m benchmarks.regret [--questions NAME,NAME] [--from NAME] [--budget SECONDS] [--seconds N] [--sweeps N]
                                 [--again N] [--autotune NAME,NAME]
     python -m benchmarks.regret --means LOG LOG
+    python -m benchmarks.regret --explore [--points N]
+
+The last command compares the choice with points outside of the user's lists (explore.py).
 
 A question is a kernel, its sizes and a sweep (questions.py; `--list` names them). For each, on a CUDA GPU:
 
@@ -44,6 +47,7 @@ import torch
 import triton
 
 import pytriton
+from benchmarks import explore
 from benchmarks.host import _seconds, caches, modern
 from benchmarks.questions import QUESTIONS, Question
 from pytriton.runtime.tune import benchmark
@@ -333,6 +337,8 @@ def options_of(names: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--means", type=Path, nargs="+", metavar="LOG", help="of what earlier runs printed")
+    parser.add_argument("--explore", action="store_true", help="search outside of the lists (explore.py)")
+    parser.add_argument("--points", type=int, default=40, metavar="N", help="that --explore draws a question")
     parser.add_argument("--list", action="store_true", help="name the questions and end")
     return parser.parse_args()
 
@@ -350,10 +356,30 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     warm_up(next(question for question in QUESTIONS if question.name == "softmax-1024"))
     print(f"{torch.cuda.get_device_name()}, {os.cpu_count()} cores, triton {triton.__version__}")
-    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
     rest = QUESTIONS[names.index(options.first[0]) :]
-    answers = ask([question for question in rest if question.name in options.questions], options)
+    asked = [question for question in rest if question.name in options.questions]
+    if options.explore:
+        print_explored(asked, options)
+        return
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
+    answers = ask(asked, options)
     print(f"\n{means([cells(each.row()) for each in answers])}")
+
+
+def print_explored(questions: Sequence[Question], options: argparse.Namespace) -> None:
+    """The table of explore.py, for as many questions as the budget lets begin."""
+    print(f"| {' | '.join(explore.HEADS)} |\n|{'---|' * len(explore.HEADS)}", flush=True)
+    start, regrets = time.perf_counter(), []
+    for question in questions:
+        if time.perf_counter() - start > options.budget:
+            print(f"to go on: --from {question.name}")
+            break
+        line, regret = explore.row(question, options, lambda *asked: sweep(*asked).choice, oracle, _words)
+        regrets.append(regret)
+        print(line, flush=True)
+        gc.collect()
+        torch.cuda.empty_cache()
+    print(f"\n{explore.mean(regrets)}")
 
 
 if __name__ == "__main__":

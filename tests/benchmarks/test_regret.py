@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 
 import pytest
 
 import pytriton
+from benchmarks.explore import drawn
 from benchmarks.questions import QUESTIONS, Question
 from benchmarks.regret import Answer, Sweep, cells, logged, means, oracle
 from tests.runtime.tune.test_race import Stopwatch
@@ -52,3 +54,18 @@ def test_means(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(f"| question | points |\n|---|---|\n{found.row()}\nto go on: --from x\n{other.row()}\n")
     assert logged([log]) == [cells(found.row()), cells(other.row())]
+
+
+def test_points_that_are_drawn_reach_beyond_the_lists() -> None:
+    question = next(question for question in QUESTIONS if question.name == "attention-128")
+    points = drawn(question, 60, random.Random(0))
+    assert len(set(points)) == 60
+    assert {point.defines["TN"] for point in points} == {16, 32, 64, 128, 256}
+    assert {point.num_warps for point in points} == {2, 4, 8, 16}
+    assert all(point.defines["D"] == 128 for point in points)
+
+
+def test_few_points_are_drawn_once_each() -> None:
+    question = next(question for question in QUESTIONS if question.name == "softmax-1024")
+    points = drawn(question, 1000, random.Random(0))
+    assert len(points) == len(set(points)) == 6 * 5  # warps of 1 to 32, stages of 1 to 5
