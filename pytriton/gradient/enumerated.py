@@ -17,7 +17,7 @@ from typing import Final
 import torch
 
 from pytriton.gradient.derive.forward import Forward
-from pytriton.gradient.derive.graph import Define, Write
+from pytriton.gradient.derive.graph import Write, values_in
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
 from pytriton.lang.tree.types import BOOL, LONG, PointerType, ScalarType, element_of, shape_of
 from pytriton.passes.analysis.affine import keeps_number
@@ -37,7 +37,6 @@ def stored_once(
     items, places = forward.items, prod(grid) * max(prod(shape_of(write.pointer.type)) for write in writes)
     if any(write not in items for write in writes) or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
-    definitions = {item.symbol: item.value for item in items if isinstance(item, Define) and item.value}
     parameters = forward.kernel.parameters
     numbers = {symbol: values[symbol.name] for symbol in parameters if symbol.name in values}
     distances = {symbol: 0 for symbol in parameters if isinstance(symbol.type, PointerType)}
@@ -45,7 +44,7 @@ def stored_once(
         seen, count = _Seen(), 0
         for programs, write in itertools.product(_parts(grid, places), writes):
             operation = partial(_elements, programs)
-            look = LaunchEvaluator(definitions, {**numbers, **distances}, grid, _number, operation)
+            look = LaunchEvaluator(values_in(items), {**numbers, **distances}, grid, _number, operation)
             stored = _stored(write, look, tuple(map(len, programs)))
             if stored is None or not seen.mark(stored):
                 return False

@@ -433,7 +433,7 @@ WRONG = (
     ),
     (
         "merged values are not read",
-        "gradient/derive/active:expressions_of",
+        "gradient/derive/graph:expressions_of",
         "(symbol for merge in merges for symbol in (merge.yes, merge.no))",
         "()",
         ("merged_and_unread",),

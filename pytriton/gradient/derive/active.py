@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, defined_in
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.graph import (
+    Branch,
+    Define,
+    Item,
+    Loop,
+    Write,
+    defined_in,
+    every,
+    expressions_of,
+)
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,
@@ -34,37 +44,6 @@ def is_floating(type_: object) -> bool:
     """Whether these are floating numbers."""
     element = element_of(type_)  # type: ignore[arg-type]
     return isinstance(element, ScalarType) and element.is_float
-
-
-def every(items: Iterable[Item]) -> Iterator[Item]:
-    """All items, those of inner blocks after the one that holds them."""
-    for item in items:
-        yield item
-        if isinstance(item, Loop):
-            yield from every(item.body)
-        elif isinstance(item, Branch):
-            yield from every(item.then)
-            yield from every(item.otherwise)
-
-
-def expressions_of(item: Item) -> Iterator[Expr]:
-    """The outermost expressions of an item, not those inside its blocks; of a branch, what it merges."""
-    match item:
-        case Define(value=value):
-            if value is not None:
-                yield value
-        case Write(pointer=pointer, value=value, mask=mask):
-            yield from (pointer, value)
-            if mask is not None:
-                yield mask
-        case Loop(carried=carried, condition=condition):
-            yield from (carry.before for carry in carried)
-            if condition is not None:
-                yield condition
-        case Branch(condition=condition, merges=merges):
-            yield condition
-            for arm in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
-                yield Name(item.statement.span, arm.type, arm)
 
 
 @record
@@ -99,8 +78,7 @@ class Flow:
         for item in constant:
             self._constant |= {carry.inside for carry in item.carried} if isinstance(item, Loop) else set()
         self._varying = [item for item in self._all if not any(item is other for other in constant)]
-        self._cancelled: set[Expr] = set()
-        self._cancelled = {extreme for proof in cancelled for extreme in proof.extremes}
+        self._cancelled: set[Expr] = {extreme for proof in cancelled for extreme in proof.extremes}
         before = -1
         while before != (before := len(self._active) + len(self._cast) + sum(map(len, self._roots.values()))):
             for item in self._all:
@@ -111,14 +89,13 @@ class Flow:
             self._join(item.symbol, item.value)
         elif isinstance(item, Loop):
             for carry in item.carried:
-                last = Name(item.statement.span, carry.last.type, carry.last)
-                for value in (carry.before, last):
+                for value in (carry.before, f.named(carry.last)):
                     self._join(carry.inside, value)
                     self._join(carry.after, value)
         elif isinstance(item, Branch):
             for merge in item.merges:
                 for arm in (merge.yes, merge.no):
-                    self._join(merge.after, Name(item.statement.span, arm.type, arm))
+                    self._join(merge.after, f.named(arm))
 
     def _join(self, symbol: Symbol, value: Expr) -> None:
         if isinstance(element_of(symbol.type), PointerType):

@@ -13,11 +13,11 @@ from typing import Final
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
-from pytriton.gradient.derive.active import every as every_item
 from pytriton.gradient.derive.backward_passes import BackwardPass
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Item, Loop
+from pytriton.gradient.derive.graph import every as every_item
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, every, live, loops, products, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed

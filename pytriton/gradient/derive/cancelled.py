@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.active import Cancelled, Flow, expressions_of, is_floating
-from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
+from pytriton.gradient.derive.active import Cancelled, Flow, is_floating
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, expressions_of
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,

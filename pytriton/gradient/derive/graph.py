@@ -8,12 +8,13 @@ else has an effect on what is derived, so barriers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from pytriton.errors import Report
 from pytriton.frozen import replace
+from pytriton.gradient.derive import builders as f
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -31,7 +32,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
     While,
 )
-from pytriton.lang.tree.walk import assigned, walk, with_children
+from pytriton.lang.tree.walk import assigned, names, walk, with_children
 from pytriton.passes.lower.jumps import without_returns
 from pytriton.source import Source, Span
 
@@ -117,14 +118,7 @@ class _Builder:
         for node in walk(expr):
             if isinstance(node, Atomic):
                 refuse("TC705", "the old value of an atomic is used, which has no derivative", node.span)
-        return self._now(expr)
-
-    def _now(self, expr: Expr) -> Expr:
-        """With the versions that hold; each name stays where it stood."""
-        if isinstance(expr, Name):
-            version = self.now.get(expr.symbol, expr.symbol)
-            return expr if version is expr.symbol else replace(expr, symbol=version)
-        return with_children(expr, self._now)
+        return renamed(expr, self.now)
 
     def items(self, body: Body) -> list[Item]:
         result: list[Item] = []
@@ -235,72 +229,116 @@ def defined_in(items: Iterable[Item]) -> list[Symbol]:
     return result
 
 
-def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """A statement with its expressions changed, those inside its blocks too."""
+def every(items: Iterable[Item]) -> Iterator[Item]:
+    """All items, those of inner blocks after the one that holds them."""
+    for item in items:
+        yield item
+        if isinstance(item, Loop):
+            yield from every(item.body)
+        elif isinstance(item, Branch):
+            yield from every(item.then)
+            yield from every(item.otherwise)
+
+
+def expressions_of(item: Item) -> Iterator[Expr]:
+    """The outermost expressions of an item, not those inside its blocks; of a branch, what it merges."""
+    match item:
+        case Define(value=value):
+            if value is not None:
+                yield value
+        case Write(pointer=pointer, value=value, mask=mask):
+            yield from (pointer, value)
+            if mask is not None:
+                yield mask
+        case Loop(carried=carried, condition=condition):
+            yield from (carry.before for carry in carried)
+            if condition is not None:
+                yield condition
+        case Branch(condition=condition, merges=merges):
+            yield condition
+            for arm in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
+                yield f.named(arm)
+
+
+def values_in(items: Iterable[Item]) -> dict[Symbol, Expr]:
+    """The values that these statements define, by variable."""
+    return {item.symbol: item.value for item in items if isinstance(item, Define) and item.value is not None}
+
+
+def read_in(items: Iterable[Item]) -> set[Symbol]:
+    """The variables that statements read, inside their blocks too."""
+    return {symbol for item in every(items) for expr in expressions_of(item) for symbol in names(expr)}
+
+
+def dependent(
+    items: Iterable[Item],
+    symbols: Iterable[Symbol | None],
+    besides: Callable[[Item], bool] = lambda item: False,
+) -> list[Item]:
+    """The statements that read these variables, or what such statements define; ``besides``: others that count as
+    if they did.
+    """
+    changing, result = {*symbols}, list[Item]()
+    for item in items:
+        if besides(item) or not changing.isdisjoint(read_in([item])):
+            changing |= {*defined_in([item])}
+            result.append(item)
+    return result
+
+
+def inlined(expr: Expr, values: Mapping[Symbol, Expr | None], towards: Collection[Symbol] = ()) -> Expr:
+    """The expression with values in place of variables; ``towards``: of those alone that depend on some others."""
+    if isinstance(expr, Name):
+        value = None if expr.symbol in towards else values.get(expr.symbol)
+        inner = expr if value is None else inlined(value, values, towards)
+        return inner if not towards or not names(inner).isdisjoint(towards) else expr
+    return with_children(expr, lambda part: inlined(part, values, towards))
+
+
+def renamed(expr: Expr, new: Mapping[Symbol, Symbol]) -> Expr:
+    """The expression over other variables in place of some; each name stays where it stood."""
+    if isinstance(expr, Name):
+        symbol = new.get(expr.symbol, expr.symbol)
+        return expr if symbol is expr.symbol else replace(expr, symbol=symbol)
+    return with_children(expr, lambda part: renamed(part, new))
+
+
+def rewritten(
+    item: Item, change: Callable[[Expr], Expr], symbol: Callable[[Symbol], Symbol] = lambda symbol: symbol
+) -> Item:
+    """A statement with its expressions changed, those inside its blocks too; ``symbol``: and its variables."""
 
     def maybe(expr: Expr | None) -> Expr | None:
         return None if expr is None else change(expr)
 
     def block(items: Iterable[Item]) -> list[Item]:
-        return [rewritten(inner, change) for inner in items]
+        return [rewritten(inner, change, symbol) for inner in items]
 
     match item:
         case Define():
-            return replace(item, value=maybe(item.value))
+            return replace(item, symbol=symbol(item.symbol), value=maybe(item.value))
         case Write():
             return replace(
                 item, pointer=change(item.pointer), value=change(item.value), mask=maybe(item.mask)
             )
         case Loop():
-            starts = [replace(carry, before=change(carry.before)) for carry in item.carried]
-            return replace(item, carried=starts, condition=maybe(item.condition), body=block(item.body))
+            carried = [
+                Carried(change(c.before), symbol(c.inside), symbol(c.last), symbol(c.after), c.counter)
+                for c in item.carried
+            ]
+            return replace(item, carried=carried, condition=maybe(item.condition), body=block(item.body))
         case Branch():
-            merges = [replace(merge) for merge in item.merges]
+            merges = [Merge(*map(symbol, (merge.after, merge.yes, merge.no))) for merge in item.merges]
             arms = {"then": block(item.then), "otherwise": block(item.otherwise)}
             return replace(item, condition=change(item.condition), merges=merges, **arms)
 
 
 def copied(loop: Loop) -> tuple[Loop, dict[Symbol, Symbol]]:
     """The same loop with variables of its own, by those of the first."""
-    own: dict[Symbol, Symbol] = {}
-
-    def fresh(symbol: Symbol) -> Symbol:
-        return own.setdefault(symbol, replace(symbol))
-
-    def renamed(expr: Expr) -> Expr:
-        if isinstance(expr, Name):
-            return replace(expr, symbol=own[expr.symbol]) if expr.symbol in own else expr
-        return with_children(expr, renamed)
-
-    def maybe(expr: Expr | None) -> Expr | None:
-        return None if expr is None else renamed(expr)
-
-    def of(item: Item) -> Item:
-        match item:
-            case Define(symbol=symbol, value=value):
-                return replace(item, value=maybe(value), symbol=fresh(symbol))
-            case Write():
-                return rewritten(item, renamed)
-            case Loop(carried=carried):
-                starts = [renamed(carry.before) for carry in carried]
-                insides = [fresh(carry.inside) for carry in carried]
-                body, condition = [of(inner) for inner in item.body], maybe(item.condition)
-                ends = [(own.get(carry.last, carry.last), fresh(carry.after)) for carry in carried]
-                carries = [
-                    Carried(start, inside, *end, carry.counter)
-                    for start, inside, end, carry in zip(starts, insides, ends, carried, strict=True)
-                ]
-                return replace(item, carried=carries, condition=condition, body=body)
-            case Branch():
-                condition_ = renamed(item.condition)
-                then, otherwise = [of(inner) for inner in item.then], [of(inner) for inner in item.otherwise]
-                merges = [
-                    Merge(fresh(merge.after), own.get(merge.yes, merge.yes), own.get(merge.no, merge.no))
-                    for merge in item.merges
-                ]
-                return replace(item, condition=condition_, then=then, otherwise=otherwise, merges=merges)
-
-    copy = of(loop)
+    inner = [*every([loop])]
+    carried = [carry.inside for item in inner if isinstance(item, Loop) for carry in item.carried]
+    own = {symbol: replace(symbol) for symbol in (*defined_in(inner), *carried)}
+    copy = rewritten(loop, lambda expr: renamed(expr, own), lambda symbol: own.get(symbol, symbol))
     assert isinstance(copy, Loop)
     return copy, own
 

@@ -10,8 +10,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from pytriton.frozen import record, replace
-from pytriton.gradient.derive.active import every, expressions_of, is_floating
-from pytriton.gradient.derive.graph import Carried, Define, Item, Loop
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.active import is_floating
+from pytriton.gradient.derive.graph import (
+    Carried,
+    Define,
+    Item,
+    Loop,
+    defined_in,
+    every,
+    expressions_of,
+    inlined,
+    values_in,
+)
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -70,10 +81,10 @@ def only_adds(loop: Loop, active: Iterable[Carried]) -> OnlyAdds | None:
 
 def is_sum(carry: Carried, loop: Loop) -> bool:
     """Whether an iteration only adds to a carried value, and does not read it otherwise."""
-    values = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+    values = values_in(loop.body)
     used = _used(loop.body)
     used[carry.last] += 1  # here
-    expr: Expr | None = Name(loop.statement.span, carry.last.type, carry.last)
+    expr: Expr | None = f.named(carry.last)
     while True:
         match _unrounded(expr):
             case Name(symbol=symbol):
@@ -85,7 +96,9 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
                 expr = values.get(symbol)
             case Binary(operator="+" | "-" as operator, left=left, right=right):
                 sides = [left, right] if operator == "+" else [left]
-                leading = [side for side in sides if _leads(side, carry.inside, values)]
+                leading = [
+                    side for side in sides if carry.inside in names(inlined(side, values, {carry.inside}))
+                ]
                 if not leading:
                     return False
                 expr = leading[0]
@@ -98,13 +111,6 @@ def _unrounded(expr: Expr | None) -> Expr | None:
     while isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type):
         expr = expr.operand
     return expr
-
-
-def _leads(expr: Expr, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
-    """Whether a variable is in an expression, or in what it reads of the iteration."""
-    read = names(expr)
-    definitions = (values.get(symbol) for symbol in read - {to})
-    return to in read or any(value is not None and _leads(value, to, values) for value in definitions)
 
 
 # ---------------------------------------------------------------- one iteration
@@ -138,6 +144,11 @@ def in_iteration(
         else:
             result = Binary(step.span, carry.inside.type, operator, result, product)
     return result
+
+
+def changing_in(loop: Loop) -> set[Symbol]:
+    """The variables that may have another value in another iteration."""
+    return {*defined_in(loop.body), *(c.inside for c in loop.carried if c.last is not c.inside)}
 
 
 def increments_of(

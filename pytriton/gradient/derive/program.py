@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive import graph
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 from pytriton.lang.tree.unparse import ADDED
@@ -26,7 +27,6 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     walk,
-    with_children,
     with_expressions,
 )
 from pytriton.source import Span
@@ -219,13 +219,8 @@ def _replaced(loop: typed.For, change: Mapping[Statement, Statement | None]) -> 
 def renamed(body: Iterable[Statement], new: Mapping[Symbol, Symbol]) -> Body:
     """The statements with other variables in place of some."""
 
-    def change(expr: Expr) -> Expr:
-        if isinstance(expr, typed.Name):
-            return replace(expr, symbol=new[expr.symbol]) if expr.symbol in new else expr
-        return with_children(expr, change)
-
     def statement(old: Statement) -> Body:
-        changed = with_expressions(old, change)
+        changed = with_expressions(old, lambda expr: graph.renamed(expr, new))
         if isinstance(changed, typed.Declare | typed.Assign) and changed.symbol in new:
             changed = replace(changed, symbol=new[changed.symbol])
         return (changed,)

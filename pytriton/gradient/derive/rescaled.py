@@ -37,9 +37,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
+from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift, broadcast
-from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, copied, rewritten
+from pytriton.gradient.derive.graph import (
+    Carried,
+    Define,
+    Item,
+    Loop,
+    Write,
+    copied,
+    dependent,
+    every,
+    inlined,
+    read_in,
+    rewritten,
+    values_in,
+)
 from pytriton.gradient.derive.loops import only_adds
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -59,7 +72,7 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
-from pytriton.lang.tree.walk import names, rebuild, same, with_children
+from pytriton.lang.tree.walk import names, rebuild, same
 
 Values = Mapping[Symbol, Expr]
 
@@ -89,7 +102,7 @@ def rescaled(
     """Proof for a loop among the statements of a kernel."""
     if any(isinstance(item, Write) for item in every(loop.body)):
         return None
-    starts = _values(before)
+    starts = values_in(before)
     for carry in loop.carried:
         if is_floating(carry.inside.type):
             rescaling = _Rescaling(loop, carry, starts)
@@ -97,10 +110,6 @@ def rescaled(
             if adding is not None and _cancels(carry.after, [adding, *after], flow, outputs):
                 return rescaling.with_one(adding, after) or rescaling.as_it_is(adding)
     return None
-
-
-def _values(items: Iterable[Item]) -> dict[Symbol, Expr]:
-    return {item.symbol: item.value for item in items if isinstance(item, Define) and item.value is not None}
 
 
 def _cancels(exponent: Symbol, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
@@ -123,7 +132,7 @@ class _Rescaling:
 
     def __init__(self, loop: Loop, exponent: Carried, starts: Values) -> None:
         self._loop, self._exponent, self._starts = loop, exponent, starts
-        self._values = _values(loop.body)
+        self._values = values_in(loop.body)
         self._update = self._original(exponent.last)
         self._last = Name(loop.statement.span, exponent.after.type, exponent.after)
         self._sums = [c for c in loop.carried if is_floating(c.inside.type) and c is not exponent]
@@ -144,8 +153,7 @@ class _Rescaling:
             return None
         carried = [carry for carry in self._loop.carried if carry is not self._exponent]
         body = _live(body, [carry.last for carry in carried])
-        expressions = [expr for item in every(body) for expr in expressions_of(item)]
-        if any(self._exponent.inside in names(expr) for expr in expressions):
+        if self._exponent.inside in read_in(body):
             return None
         starts = {carry: self._start(carry) for carry in carried}
         if None in starts.values():
@@ -226,15 +234,7 @@ class _Rescaling:
     def _alike(self, expr: Expr) -> Expr:
         """The expression with m for m', and values for other variables of the iteration."""
         first = Name(expr.span, self._last.type, self._exponent.inside)
-        return self._inlined(expr, {self._update: first, self._last.symbol: first})
-
-    def _inlined(self, expr: Expr, change: Values) -> Expr:
-        if isinstance(expr, Name):
-            if expr.symbol in change:
-                return change[expr.symbol]
-            value = self._values.get(expr.symbol)
-            return expr if value is None else self._inlined(value, change)
-        return with_children(expr, lambda part: self._inlined(part, change))
+        return inlined(expr, {**self._values, self._update: first, self._last.symbol: first})
 
     # ---------------------------------------------------------------- both have the same c
 
@@ -265,9 +265,8 @@ class _Rescaling:
             return value
         if constant(self._exponent.before) in (math.inf, -math.inf):
             return None  # exp(inf - inf) in a loop without iterations
-        first = self._inlined(
-            factor, {self._exponent.inside: self._exponent.before, self._update: self._last}
-        )
+        started = {self._exponent.inside: self._exponent.before, self._update: self._last}
+        first = inlined(factor, {**self._values, **started})
         if not names(first).isdisjoint((*self._values, *(other.inside for other in self._loop.carried))):
             return None
         return Binary(before.span, carry.inside.type, "*", before, first)
@@ -314,7 +313,7 @@ class _Rescaling:
 
     def _may_be_one(self, adding: Loop, carry: Carried) -> bool:
         """Whether a sum is as large as M, and of numbers that are not negative."""
-        values = {**self._starts, **_values(adding.body)}
+        values = {**self._starts, **values_in(adding.body)}
         alike = carry.after.type == self._exponent.after.type and 1 not in shape_of(carry.after.type)
         ends = carry.before, Name(carry.last.span, carry.last.type, carry.last)
         return alike and all(_is_positive(end, values, carry.inside) for end in ends)
@@ -335,16 +334,10 @@ class _Divisor:
 
     def is_needed_by_all(self, results: Iterable[Symbol]) -> bool:
         """Whether no store of what depends on these variables is finite where the sum is 0."""
-        dependent = {*results}
-        for item in self._after:
-            reads = {s for part in every([item]) for expr in expressions_of(part) for s in names(expr)}
-            if dependent.isdisjoint(reads):
-                continue
-            if isinstance(item, Define):
-                dependent.add(item.symbol)
-            elif not isinstance(item, Write) or not self._is_infinite(item.value):
-                return False
-        return True
+        return all(
+            isinstance(item, Define) or (isinstance(item, Write) and self._is_infinite(item.value))
+            for item in dependent(self._after, results)
+        )
 
     def _is_zero(self, expr: Expr) -> bool:
         match expr:
@@ -434,6 +427,5 @@ def _live(body: Sequence[Item], last: Iterable[Symbol]) -> list[Item]:
     for item in reversed(body):
         if not isinstance(item, Define) or item.symbol in needed:
             kept.insert(0, item)
-            inner = (expr for nested in every([item]) for expr in expressions_of(nested))
-            needed |= {symbol for expr in inner for symbol in names(expr)}
+            needed |= read_in([item])
     return kept

@@ -19,10 +19,20 @@ from typing import Any, Final
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import every, is_floating
+from pytriton.gradient.derive.active import is_floating
 from pytriton.gradient.derive.again import Level, Recomputed
 from pytriton.gradient.derive.backward_passes import Way
-from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
+from pytriton.gradient.derive.graph import (
+    Branch,
+    Carried,
+    Define,
+    Item,
+    Loop,
+    Write,
+    defined_in,
+    every,
+    refuse,
+)
 from pytriton.gradient.derive.loops import OnlyAdds, only_adds
 from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled
 from pytriton.gradient.derive.states import Checkpoints, Kept, States

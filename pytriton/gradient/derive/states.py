@@ -16,8 +16,8 @@ from typing import ClassVar, Final
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.again import Level, Recomputed
-from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
-from pytriton.gradient.derive.loops import in_iteration
+from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse, values_in
+from pytriton.gradient.derive.loops import changing_in, in_iteration
 from pytriton.gradient.derive.program import live
 from pytriton.lang.tree.typed import Assign, Declare, Expr, For, Name, Remark, Statement, Store, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
@@ -60,9 +60,7 @@ class States:
         of.add_parameter(capacity)
         self.capacity = of.name_of(capacity)
         self._index = Symbol("i", INT, span)
-        self._inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-        carried = (carry.inside for carry in loop.carried if carry.last is not carry.inside)
-        self._changing = {*self._inner, *carried}
+        self._inner, self._changing = values_in(loop.body), changing_in(loop)
         self.kept: list[Kept] = []
         states: dict[Carried, Expr] = {}
         for carry in floats:

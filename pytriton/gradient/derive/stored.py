@@ -20,11 +20,20 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.active import Flow, every, expressions_of, is_floating
-from pytriton.gradient.derive.graph import Define, Item, Loop, Write, defined_in
+from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.graph import (
+    Define,
+    Item,
+    Loop,
+    Write,
+    defined_in,
+    dependent,
+    inlined,
+    values_in,
+)
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Symbol
 from pytriton.lang.tree.types import ScalarType, element_of
-from pytriton.lang.tree.walk import has_memory, names, same, with_children
+from pytriton.lang.tree.walk import has_memory, names, same
 
 Values = Mapping[Symbol, Expr]
 
@@ -81,8 +90,7 @@ class _Left:
         outputs: Collection[Symbol],
     ) -> None:
         self._loop, self._places, self._flow, self._outputs = loop, places, flow, frozenset(outputs)
-        defined = (item for item in items if isinstance(item, Define))
-        self._values = {item.symbol: item.value for item in defined if item.value is not None}
+        self._values = values_in(items)
         self._after = items[items.index(loop) + 1 :]
         self._sums = {carry.after for carry in loop.carried if carry.after in loop.computed} - {*loop.ones}
         self._results = {*self._sums, *loop.ones, loop.exponent}
@@ -117,28 +125,13 @@ class _Left:
         """The expression over variables that are defined before another one; None where it reads memory, or what a
         loop or a branch leaves.
         """
-        late = [symbol for symbol in names(expr) if self._places.get(symbol, -1) >= limit]
-        if has_memory(expr) or any(symbol not in self._values for symbol in late):
-            return None
-        values = {symbol: self._early(self._values[symbol], limit) for symbol in late}
-        if None in values.values():
-            return None
-
-        def inlined(part: Expr) -> Expr:
-            value = values.get(part.symbol) if isinstance(part, Name) else None
-            return with_children(part, inlined) if value is None else value
-
-        return inlined(expr)
+        late = {symbol for symbol, place in self._places.items() if place >= limit}
+        early = inlined(expr, {symbol: self._values[symbol] for symbol in late & self._values.keys()})
+        return None if has_memory(early) or not late.isdisjoint(names(early)) else early
 
     def _readers(self, symbols: Collection[Symbol | None]) -> list[Item]:
         """The statements behind the loop, other than definitions, whose values depend on these variables."""
-        dependent, readers = {*symbols}, list[Item]()
-        for item in self._after:
-            inside = (symbol for part in every([item]) for e in expressions_of(part) for symbol in names(e))
-            if not dependent.isdisjoint(inside):
-                dependent |= {*defined_in([item])}
-                readers += [] if isinstance(item, Define) else [item]
-        return readers
+        return [item for item in dependent(self._after, symbols) if not isinstance(item, Define)]
 
     # ---------------------------------------------------------------- what a store stores
 

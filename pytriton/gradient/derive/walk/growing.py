@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from pytriton.frozen import record
 from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.graph import inlined
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -34,7 +35,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import INT
-from pytriton.lang.tree.walk import names, rebuild, with_children
+from pytriton.lang.tree.walk import names, rebuild
 
 Values = Mapping[Symbol, Expr | None]
 
@@ -60,7 +61,7 @@ def growing(condition: Expr | None, values: Values, program: Symbol, count: Symb
     match condition:
         case Binary(operator="<", left=Name(symbol=counter), right=Name(symbol=bound)):
             of = _Bound(f.named(counter), program, count)
-            last = of.last(_inlined(f.named(bound), values, {program}))
+            last = of.last(inlined(f.named(bound), values, {program}))
             if last is not None and of.firsts:
                 first = f.call("max", INT, *of.firsts) if len(of.firsts) > 1 else of.firsts[0]
                 return Growing(counter, bound, first, tuple(of.conditions), last)
@@ -111,15 +112,14 @@ class _Bound:
 
 def shared_mask(mask: Expr, proof: Growing, values: Values) -> Expr | None:
     """The mask of a load in the last program; None where it is not ``counter + r < bound``."""
-    inlined = _inlined(mask, values, {proof.bound})
-    bare = inlined
+    whole = bare = inlined(mask, values, {proof.bound})
     while isinstance(bare, Expand | Broadcast):
         bare = bare.operand
     match bare:
         case Binary(operator="<", left=Binary(operator="+", left=left, right=right), right=bound):
             counted = _is(left, proof.counter) and _counts_up(right, values)
             if counted and _is(bound, proof.bound):
-                return rebuild(inlined, {proof.bound: proof.last})
+                return rebuild(whole, {proof.bound: proof.last})
     return None
 
 
@@ -145,12 +145,3 @@ def is_counting_up(start: Expr, increments: Sequence[tuple[str, Expr]]) -> bool:
     first = constant(start)
     up = all(operator == "+" and _is_positive(by) for operator, by in increments)
     return isinstance(first, int) and first >= 0 and bool(increments) and up
-
-
-def _inlined(expr: Expr, values: Values, of: set[Symbol]) -> Expr:
-    """The expression with values in place of the variables that depend on some others."""
-    if isinstance(expr, Name):
-        value = None if expr.symbol in of else values.get(expr.symbol)
-        inner = None if value is None else _inlined(value, values, of)
-        return inner if inner is not None and not names(inner).isdisjoint(of) else expr
-    return with_children(expr, lambda part: _inlined(part, values, of))

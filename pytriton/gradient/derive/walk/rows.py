@@ -21,12 +21,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import every, expressions_of, is_floating
-from pytriton.gradient.derive.graph import Define, Item, Loop, Write, defined_in, rewritten
+from pytriton.gradient.derive.active import is_floating
+from pytriton.gradient.derive.graph import (
+    Define,
+    Item,
+    Loop,
+    Write,
+    defined_in,
+    dependent,
+    read_in,
+    rewritten,
+)
 from pytriton.lang.tree.typed import Call, Expr, Literal, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.unparse import ADDED
-from pytriton.lang.tree.walk import names, rebuild, same
+from pytriton.lang.tree.walk import rebuild, same
 
 
 @record
@@ -68,13 +77,14 @@ def rows_of(items: Sequence[Item], loop: Loop, axes: Iterable[int]) -> Rows | No
     if not loop.computed:
         return None
     at = items.index(loop)
-    before, computed = _without_constant_loops(items[:at])
+    gone = dependent(items[:at], (), lambda item: isinstance(item, Loop) and item.constant)
+    before = [item for item in items[:at] if item not in gone]
     sums = [carry.after for carry in loop.carried if is_floating(carry.after.type) and _is_row(carry.after)]
     known = {symbol: f.named(loop.computed[symbol]) for symbol in sums}
     after = [rewritten(item, lambda expr: rebuild(expr, known)) for item in items[at + 1 :]]
     adding = replace(loop, computed={}, ones=())
-    read = _read([adding, *after])
-    values = {symbol: _parameter(symbol) for symbol in computed if symbol in read and _is_row(symbol)}
+    read = read_in([adding, *after])
+    values = {symbol: _parameter(symbol) for symbol in defined_in(gone) if symbol in read and _is_row(symbol)}
     cotangents = {symbol: _parameter(symbol) for symbol in sums}
     ones = {loop.computed[symbol] for symbol in loop.ones}
     rows = Rows([], adding, values, cotangents, ones, [_program(items, axis) for axis in sorted(axes)])
@@ -95,25 +105,6 @@ def _program(items: Iterable[Item], axis: int) -> tuple[Expr, Expr]:
     )
     symbol = next(named, None)
     return f.named(symbol) if symbol else number, Call(ADDED, INT, "num_programs", which)
-
-
-def _without_constant_loops(items: Iterable[Item]) -> tuple[list[Item], list[Symbol]]:
-    """The statements without the loops through which no derivative flows, and what depends on them; the variables
-    that these defined.
-    """
-    kept: list[Item] = []
-    gone: list[Symbol] = []
-    for item in items:
-        if (isinstance(item, Loop) and item.constant) or not _read([item]).isdisjoint(gone):
-            gone += defined_in([item])
-        else:
-            kept.append(item)
-    return kept, gone
-
-
-def _read(items: Iterable[Item]) -> set[Symbol]:
-    """The variables that statements read, inside their blocks too."""
-    return {symbol for item in every(items) for expr in expressions_of(item) for symbol in names(expr)}
 
 
 def _is_row(symbol: Symbol) -> bool:

@@ -16,9 +16,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytriton.frozen import replace
-from pytriton.gradient.derive.active import every, expressions_of
-from pytriton.gradient.derive.graph import Carried, Define, Item, Loop, Write, defined_in, rewritten
-from pytriton.gradient.derive.loops import Growth, OnlyAdds, in_iteration, increments_of
+from pytriton.gradient.derive.graph import (
+    Carried,
+    Define,
+    Item,
+    Loop,
+    Write,
+    defined_in,
+    dependent,
+    every,
+    expressions_of,
+    read_in,
+    rewritten,
+    values_in,
+)
+from pytriton.gradient.derive.loops import Growth, OnlyAdds, changing_in, in_iteration, increments_of
 from pytriton.gradient.derive.walk.growing import Growing, growing, is_counting_up, shared_mask
 from pytriton.lang.tree.typed import (
     Binary,
@@ -42,7 +54,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import names, same, walk, with_children
+from pytriton.lang.tree.walk import same, walk, with_children
 from pytriton.source import Span
 
 
@@ -156,18 +168,8 @@ def _pointed(load: Load) -> str:
 
 def _divided(items: list[Item], program: Symbol) -> tuple[list[Item], list[Item]]:
     """The statements that do not depend on a program, and those that do; all writes do."""
-    depending = {program}
-    outside: list[Item] = []
-    inside: list[Item] = []
-    for item in items:
-        below = list(every([item]))
-        used = {symbol for nested in below for expr in expressions_of(nested) for symbol in names(expr)}
-        if depending.isdisjoint(used) and not any(isinstance(nested, Write) for nested in below):
-            outside.append(item)
-            continue
-        inside.append(item)
-        depending.update(defined_in([item]))
-    return outside, inside
+    inside = dependent(items, [program], lambda item: any(isinstance(part, Write) for part in every([item])))
+    return [item for item in items if item not in inside], inside
 
 
 def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
@@ -194,10 +196,9 @@ def _without_loop(
     where = replace(loop.statement.span, end=loop.statement.span.start)
     step = Symbol("step", INT, where)
     number = Call(where, INT, "program_id", (Literal(where, INT, axis),))
-    values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
+    values = values_in(before)
     moved: dict[tuple[Symbol, Expr], Define] = {}
-    inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-    changing = {*inner, *(carry.inside for carry in loop.carried if carry.last is not carry.inside)}
+    inner, changing = values_in(loop.body), changing_in(loop)
     starts: list[Item] = []
     for carry in loop.carried:
         value = in_iteration(carry, inner, changing, Name(where, INT, step), values, moved)
@@ -208,7 +209,7 @@ def _without_loop(
         starts.append(rewritten(Define(carry.inside, value, Remark(where)), change))
     body = [rewritten(item, change) for item in loop.body]
     if grown is not None:
-        known = {**values, **{item.symbol: item.value for item in body if isinstance(item, Define)}}
+        known = {**values, **values_in(body)}
         condition = None if loop.condition is None else change(loop.condition)
         result.growing = proof = growing(condition, known, result.program, result.count)
         counter = next((carry for carry in loop.carried if proof and carry.inside is proof.counter), None)
@@ -257,7 +258,12 @@ def _with_shared_masks(
 def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
     """The loop of a product: over the elements that tiles begin with, and with pointers that it moves."""
     program = result.program
-    tiles = [factor for item in inside for expr in _expressions(item) for factor in _factors(expr, program)]
+    tiles = [
+        factor
+        for item in every(inside)
+        for expr in expressions_of(item)
+        for factor in _factors(expr, program)
+    ]
     if not tiles or not all(
         isinstance(factor, Constexpr | Literal) and same(factor, tiles[0]) for factor in tiles
     ):
@@ -265,11 +271,9 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     tile = tiles[0]
     first = Symbol("first", INT, place)
     body = [_in_elements(item, program, first, result) for item in inside]
-    if any(program in names(expr) for item in body for expr in _expressions(item)):
+    if program in read_in(body):
         return None
-    definitions = {
-        item.symbol: item.value for item in body if isinstance(item, Define) and item.value is not None
-    }
+    definitions = values_in(body)
     steps = Growth(first, definitions, defined_in(item for item in body if not isinstance(item, Define)))
     starts = {symbol: replace(symbol) for symbol in definitions}
     ends: list[Item] = []
@@ -295,10 +299,6 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     ends.append(Define(after, counting, Remark(place)))
     axis = int(result.count.name.removeprefix("grid_"))
     return _loop(carried, end, [*kept, *ends], axis, place)
-
-
-def _expressions(item: Item) -> Iterable[Expr]:
-    return (expr for nested in every([item]) for expr in expressions_of(nested))
 
 
 def _factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
