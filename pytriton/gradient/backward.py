@@ -19,6 +19,7 @@ from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived
+from pytriton.gradient.derive.backward_passes import Point, Sizes
 from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
 from pytriton.gradient.derive.graph import refuse
 from pytriton.gradient.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
@@ -27,9 +28,7 @@ from pytriton.gradient.launches import (
     BackwardStep,
     Facts,
     PassLaunch,
-    Point,
     Scratch,
-    Sizes,
     check_stores,
     dense_of,
     described,
@@ -103,8 +102,8 @@ class Gradient:
         self._kernels: dict[Any, Kernel] = {}
         self._facts: dict[Any, Facts | None] = {}
         self._chosen_blocks: dict[int, Gradient | None] = {}  # by the facts of a launch
-        written = (forward.flow.parameters_written() for forward in read.values())
-        self._written = {symbol.name for symbols in written for symbol in symbols}
+        written = set[Any]().union(*(forward.flow.written() for forward in read.values()))
+        self._written = {symbol.name for symbol in written if symbol is not None}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
@@ -114,8 +113,8 @@ class Gradient:
                 "the configs of the sweep have gradients of different inputs",
                 self._forward.kernel.span,
             )
-        self._usual = usual(self._forward)[1]
-        self._same([usual(forward)[1] for forward in read.values()])
+        self._usual = usual(self._forward)
+        self._same([usual(forward) for forward in read.values()])
 
     @property
     def source(self) -> SourceText:
@@ -439,13 +438,13 @@ class Gradient:
         every = list(points.values())
         reach = reach_of(every)
         inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
-        passes, backwards = backward([(p.forward, p.accesses, p.grid) for p in every], inside)
+        backwards = backward([every], inside)
         self._same(backwards)
         launches = tuple(
             self._planned([derived.passes[at] for derived in backwards], points, sizes, sharing(device))
             for at in range(len(backwards[0].passes))
         )
-        return Facts(passes, backwards[0], launches, dense_of(backwards[0].passes, every), reach)
+        return Facts(backwards[0], launches, dense_of(backwards[0].passes, every), reach)
 
     def _planned(
         self,

@@ -17,13 +17,9 @@ import torch
 
 from pytriton.compat.torch_names import wait_on_gpu
 from pytriton.errors import PytritonError
-from pytriton.frozen import replace
-from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived, every_loop
-from pytriton.gradient.derive.backward_passes import BackwardPass
+from pytriton.gradient.derive.backward_passes import Point, Sizes
 from pytriton.gradient.derive.derive import Backward
-from pytriton.gradient.derive.forward import Forward
-from pytriton.gradient.derive.loops import loops_of
 from pytriton.gradient.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -38,40 +34,7 @@ DTYPES: Final = {
 TIMED_RUNS: Final = 5
 AHEAD: Final = 20_000_000  # cycles, about 10 ms: all timed runs are queued before the first one starts
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
-Sizes = tuple[int, int, int]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Point:
-    """A config of a sweep in one launch: its accesses, and the forward's grid."""
-
-    forward: Forward
-    accesses: Accesses
-    grid: Sizes
-
-    def programs(self, at: BackwardPass, sharing: int) -> Sizes:
-        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
-        sizes = list(self.grid)
-        if at.axis is not None and at.loop is not None:
-            sizes[at.axis] = self.accesses.at_most(loops_of(self.forward.items)[at.loop]) or 0
-        elif at.axis is not None:
-            beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
-            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
-        x, y, z = sizes
-        return x, y, z
-
-    def kept_otherwise(self) -> Point:
-        """The same, with carried values saved for segments of iterations instead of for all, or the reverse."""
-        return replace(self, forward=replace(self.forward, checkpoints=not self.forward.checkpoints))
-
-    def parts(self, at: BackwardPass, sharing: int) -> int:
-        """The number of parts of a sum."""
-        sizes, count = self.programs(at, sharing), 1
-        for axis in (at.axis, *at.others):
-            assert axis is not None
-            count *= sizes[axis]
-        return count
 
 
 def needs(
@@ -151,8 +114,7 @@ def check_stores(point: Point, values: Mapping[str, int], device: torch.device) 
     """Raise LaunchError where an element of an output may be stored twice."""
     accesses = point.accesses
     for symbol in point.forward.outputs:
-        of = (write for write in accesses.writes if symbol in point.forward.flow.roots(write.pointer))
-        writes = [write for write in of if not write.atomic]
+        writes = [write for write in point.forward.flow.writes_of(symbol) if not write.atomic]
         once = all(accesses.once(accesses.writes[write]) for write in writes) and accesses.disjoint(writes)
         if not once and not stored_once(point.forward, writes, values, point.grid, device):
             stores = "\n".join(write.statement.span.text.strip() for write in writes)
@@ -235,7 +197,6 @@ class Facts:
     kernel may touch, from the first one on.
     """
 
-    passes: tuple[BackwardPass, ...]
     backward: Backward
     launches: tuple[PassLaunch, ...]
     dense: Mapping[str, int]

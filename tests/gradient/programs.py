@@ -97,8 +97,8 @@ class Launch:
         (facts,) = self.gradient._facts.values()
         forward = self.gradient._forward
         found: dict[str, set[str]] = {}
-        for each in facts.passes:
-            for number, way in each.ways:
+        for each in facts.backward.passes:
+            for number, way in each.at.ways:
                 found.setdefault(forward.input_of(forward.loads[number]).name, set()).add(way)
         return found
 

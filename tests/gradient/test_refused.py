@@ -210,7 +210,7 @@ def test_facts_of_a_launch(ldx: int, ldy: int, way: str | None) -> None:
     torch.testing.assert_close(made["x"], leaf.grad)
     (facts,) = derived._facts.values()
     assert facts is not None
-    assert [each.ways for each in facts.passes] == [((0, way),)]
+    assert [each.at.ways for each in facts.backward.passes] == [((0, way),)]
 
 
 TWICE = """__global__ void f(float *y, float *x, int n, int step, int far) {

@@ -82,7 +82,7 @@ def test_parsed_again(name: str) -> None:
     defines = {**program.defines, "T": "float"}
     forward = derivable(Source(program.text), defines, settings, checkpoints=program.checkpoints)
     words_of = {symbol.name: symbol.word for symbol in forward.kernel.parameters}
-    for derived in usual(forward)[1].passes:
+    for derived in usual(forward).passes:
         report, source = Report(), Source(derived.text)
         front = read(source, defines, report)
         tree = check(front.tree, report, settings, front.numbers, front.macros)
@@ -154,7 +154,7 @@ def words(text: str, defines: dict[str, object]) -> list[str]:
 
 def derived_plainly(defines: dict[str, object], text: str = FLAGS) -> str:
     source = Source(text)
-    return usual(derivable(source, defines, Settings(None, (), False)))[1].text
+    return usual(derivable(source, defines, Settings(None, (), False))).text
 
 
 @pytest.mark.parametrize("square", [True, False])

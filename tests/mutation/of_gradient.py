@@ -315,7 +315,7 @@ WRONG = (
     (
         "windows are walked",
         "gradient/derive/backward_passes:_walk",
-        "not absent or read_once(launches, [number], absent) is None",
+        "not absent or read_once(points, [number], absent) is None",
         "not absent",
         ("windows",),
     ),
@@ -504,8 +504,8 @@ GUARDS = (
     (
         "a condition holds in the other arm",
         "gradient/derive/access:Accesses._follow_branch",
-        "self._bounds(branch.condition, taken)",
-        "self._bounds(branch.condition, True)",
+        "self._condition(branch.condition, taken)",
+        "self._condition(branch.condition, True)",
         "int p = get_program_id(0), j = get_program_id(1); if (j < n) {} else { *(y + p * 2 + j) = *x; }",
         {"n": 2},
         (3, 4),
@@ -568,9 +568,9 @@ PRECONDITIONS = (
     ),
     (
         "a transposed block has its rows",
-        "gradient/derive/cancelled:_moved",
-        "order.index(axis)",
-        "axis",
+        "gradient/derive/access:moved_axes",
+        "{axis: at for at, axis in enumerate(order)}",
+        "{axis: axis for axis in order}",
         "a transposed difference",
     ),
     (
@@ -585,7 +585,7 @@ PRECONDITIONS = (
 # the same of sums that a loop rescales; a program of tests/gradient/test_rescaled.py notices
 RESCALED = (
     ("any factor", "gradient/derive/rescaled:_Rescaling.adding", "all(map(self._is_one, self._factors.values()))", "True", "not one at rest"),
-    ("any difference is none", "gradient/derive/rescaled:_Rescaling._is_zero", "same(self._alike(left), self._alike(right))", "True", "twice the old exponent"),
+    ("any difference is none", "gradient/derive/rescaled:_is_zero", "same(left, right)", "True", "twice the old exponent"),
     ("factors of any growth", "gradient/derive/rescaled:_Rescaling.adding", "not self._is_even(body)", "False", "two factors"),
     ("addends of any growth", "gradient/derive/rescaled:_Rescaling._is_even", "shift.grown.get(carry.last) == growth", "True", "an addend without"),
     ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "any((self._exponent.inside in names(expr) for expr in expressions))", "False", "the old exponent counts"),
@@ -658,8 +658,8 @@ ELSEWHERE = (
     (
         "rounded values are exact",
         "gradient/derive/again:exact_conversion",
-        "both and to.bits > of.bits",
-        "both",
+        "converts_floats(expr) and f.scalar(expr).bits > f.scalar(expr.operand).bits",
+        "converts_floats(expr)",
         "test_preconditions.py: test_exact_conversion",
     ),
     (

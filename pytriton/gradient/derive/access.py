@@ -57,14 +57,58 @@ class Touched:
     exact: bool
 
 
-def moved(affine: Affine, axes: Mapping[int, int | None]) -> Affine:
+Axes = Mapping[int, int | None]  # where axes go; None: one of a single element, which is repeated or dropped
+
+
+def repeated_axes(shape: tuple[int, ...], to: tuple[int, ...]) -> Axes:
+    """Where axes go that are repeated to another shape: the last ones stay the last."""
+    lead = len(to) - len(shape)
+    return {axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)}
+
+
+def moved_axes(expr: Expr) -> Axes | None:
+    """Where the axes of the operand go; None where the operation does more than move its elements."""
+    match expr:
+        case Expand(axes=axes):
+            return dict(enumerate(at for at, new in enumerate(axes) if not new))
+        case Permute(order=order):
+            return {axis: at for at, axis in enumerate(order)}
+        case Broadcast(operand=operand):
+            return repeated_axes(shape_of(operand.type), shape_of(expr.type))
+        case Reshape(operand=operand):
+            shape, inner = shape_of(expr.type), shape_of(operand.type)
+            large = [axis for axis, size in enumerate(shape) if size > 1]
+            old = [axis for axis, size in enumerate(inner) if size > 1]
+            if [shape[axis] for axis in large] == [inner[axis] for axis in old]:
+                return dict.fromkeys(range(len(inner))) | dict(zip(old, large, strict=True))
+    return None
+
+
+def moved(affine: Affine, places: Axes) -> Affine:
     """Axes numbered anew; what goes to None has size 1."""
     terms = {key: step for key, step in affine.terms.items() if key[0] != "axis"}
     for key, step in affine.terms.items():
-        to = axes[key[1]] if key[0] == "axis" else None
+        to = places[key[1]] if key[0] == "axis" else None
         if to is not None:
             terms["axis", to] = step
     return replace(affine, terms=terms)
+
+
+@record
+class _Condition:
+    """Affines that are at most 0 where a condition holds; ``exact``: and only there."""
+
+    bounds: tuple[Affine, ...] = ()
+    exact: bool = False
+
+    def moved(self, places: Axes | None) -> _Condition:
+        """The same, with the axes elsewhere; None: unknown."""
+        if places is None:
+            return _UNKNOWN
+        return replace(self, bounds=tuple(moved(bound, places) for bound in self.bounds))
+
+
+_UNKNOWN: Final = _Condition()
 
 
 class Accesses:
@@ -73,13 +117,10 @@ class Accesses:
     def __init__(self, items: Iterable[Item], values: Mapping[str, int], grid: Sequence[int]) -> None:
         self._given, self._grid = values, tuple(grid)
         self._affine: dict[Symbol, Affine | None] = {}
-        self._masks: dict[Symbol, tuple[Affine, ...]] = {}
+        self._masks: dict[Symbol, _Condition] = {}
         self._least: dict[Symbol, tuple[Expr, ...]] = {}  # of what a variable is the least
-        self._plain: set[Symbol] = set()  # conditions whose bounds say all
-        self._certain = True  # no branch is around
         self._counts: dict[Loop, int | None] = {}
-        self._whole_tests: set[Loop] = set()  # loops whose bounds say all
-        self._tests: dict[Loop, tuple[Affine, ...]] = {}
+        self._tests: dict[Loop, _Condition] = {}
         self._loops: tuple[Loop, ...] = ()
         self._conditions: tuple[Affine, ...] = ()  # of the branches around
         self._path: frozenset[tuple[Branch, bool]] = frozenset()  # these branches, with the arm
@@ -151,9 +192,9 @@ class Accesses:
 
     def count(self, loop: Loop) -> int | None:
         """How often a loop runs, in every program; None if unknown."""
-        tests = self._tests.get(loop, ())
-        fixed = len(tests) == 1 and set(tests[0].terms) == {("iteration", loop)}
-        return self._counts[loop] if fixed and loop in self._whole_tests else None
+        test = self._tests[loop]
+        fixed = len(test.bounds) == 1 and set(test.bounds[0].terms) == {("iteration", loop)}
+        return self._counts[loop] if fixed and test.exact else None
 
     def _ranges(self, touched: Touched, without: Collection[int] = ()) -> dict[Key, int] | None:
         """How far each part of an offset runs; None if unknown."""
@@ -244,10 +285,9 @@ class Accesses:
             match item:
                 case Define(symbol=symbol, value=value):
                     self._affine[symbol] = None if value is None else self._of(value)
-                    self._masks[symbol] = () if value is None else self._bounds(value)
+                    self._masks[symbol] = _UNKNOWN if value is None else self._condition(value)
                     if isinstance(value, Call) and value.function == "min":
                         self._least[symbol] = value.arguments
-                    self._keep(self._plain, symbol, value is not None and self._all(value))
                     self._note(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
@@ -259,15 +299,14 @@ class Accesses:
 
     def _follow_branch(self, branch: Branch) -> None:
         self._note(branch.condition)
-        outer = self._certain, self._conditions, self._path
+        outer = self._conditions, self._path
         for arm, taken in ((branch.then, True), (branch.otherwise, False)):
-            self._certain = False
-            self._conditions = (*outer[1], *self._bounds(branch.condition, taken))
-            self._path = outer[2] | {(branch, taken)}
+            self._conditions = (*outer[0], *self._condition(branch.condition, taken).bounds)
+            self._path = outer[1] | {(branch, taken)}
             self._follow(arm)
-        self._certain, self._conditions, self._path = outer
+        self._conditions, self._path = outer
         for merge in branch.merges:
-            self._affine[merge.after], self._masks[merge.after] = None, ()
+            self._affine[merge.after], self._masks[merge.after] = None, _UNKNOWN
 
     def _follow_loop(self, loop: Loop) -> None:
         for carry in loop.carried:
@@ -276,9 +315,9 @@ class Accesses:
         for carry in loop.carried:  # first, to find the increments
             start = starts[carry.inside]
             marked = None if start is None else start.plus(Affine.symbol(("carried", carry.inside)))
-            self._affine[carry.inside], self._masks[carry.inside] = marked, ()
+            self._affine[carry.inside], self._masks[carry.inside] = marked, _UNKNOWN
         self._loops, outer = (*self._loops, loop), self._loops
-        self._counts[loop], self._tests[loop] = None, ()
+        self._counts[loop], self._tests[loop] = None, _UNKNOWN
         self._follow(loop.body)
         for carry in loop.carried:
             start, last = starts[carry.inside], self._affine.get(carry.last)
@@ -299,16 +338,15 @@ class Accesses:
         self._follow(loop.body)
         self._loops = outer
         for carry in loop.carried:
-            self._affine[carry.after], self._masks[carry.after] = None, ()
+            self._affine[carry.after], self._masks[carry.after] = None, _UNKNOWN
 
     def _test(self, loop: Loop) -> None:
         """How often the loop runs at most, by its condition."""
         if loop.condition is None:
             return
         self._note(loop.condition)
-        self._tests[loop] = self._bounds(loop.condition)
-        self._keep(self._whole_tests, loop, self._all(loop.condition))
-        for bound in self._tests[loop]:  # start + step * iteration <= 0
+        self._tests[loop] = self._condition(loop.condition)
+        for bound in self._tests[loop].bounds:  # start + step * iteration <= 0
             step = bound.terms.get(("iteration", loop), 0)
             rest = {key: value for key, value in bound.terms.items() if key != ("iteration", loop)}
             if step > 0 and all(key[0] == "program" for key in rest):
@@ -319,13 +357,6 @@ class Accesses:
                 previous = self._counts[loop]
                 self._counts[loop] = count if previous is None else min(previous, count)
 
-    @staticmethod
-    def _keep(proven: set[Any], item: Any, holds: bool) -> None:
-        """Record a fact; loops are followed twice, and the second time counts."""
-        proven.discard(item)
-        if holds:
-            proven.add(item)
-
     def _note(self, *exprs: Expr | None) -> None:
         for expr in exprs:
             for load in () if expr is None else walk(expr):
@@ -334,11 +365,11 @@ class Accesses:
 
     def _touched(self, pointer: Expr, mask: Expr | None) -> Touched:
         shape = shape_of(pointer.type)
-        bounds = () if mask is None else self._aligned(mask, shape)
-        tests = tuple(bound for loop in self._loops for bound in self._tests[loop])
-        exact = mask is None or (self._all(mask) and len(shape_of(mask.type)) <= len(shape))
-        exact = exact and self._certain and self._whole_tests.issuperset(self._loops)
-        return Touched(self._of(pointer), shape, (*bounds, *tests, *self._conditions), self._loops, exact)
+        conditions = [] if mask is None else [self._aligned(mask, shape)]
+        conditions += [self._tests[loop] for loop in self._loops]
+        bounds = (bound for condition in conditions for bound in condition.bounds)
+        exact = not self._path and all(condition.exact for condition in conditions)
+        return Touched(self._of(pointer), shape, (*bounds, *self._conditions), self._loops, exact)
 
     # ------------------------------------------------------------ expressions
 
@@ -380,17 +411,15 @@ class Accesses:
         """As in the operand, with the axes elsewhere."""
         if not isinstance(expr, Expand | Permute | Broadcast | Reshape):
             return None
-        inner = self._of(expr.operand)
-        axes = _moves(expr)
-        return None if inner is None or axes is None else moved(inner, axes)
+        inner, places = self._of(expr.operand), moved_axes(expr)
+        return None if inner is None or places is None else moved(inner, places)
 
     def _binary(self, expr: Binary) -> Affine | None:
         left, right = self._of(expr.left), self._of(expr.right)
         if left is None or right is None:
             return None
         shape = shape_of(expr.type)
-        left = _lined_up(left, shape_of(expr.left.type), shape)
-        right = _lined_up(right, shape_of(expr.right.type), shape)
+        left, right = _lined_up(left, expr.left, shape), _lined_up(right, expr.right, shape)
         match expr.operator:
             case "+":
                 return left.plus(right)
@@ -418,71 +447,44 @@ class Accesses:
 
     # ------------------------------------------------------------ masks
 
-    def _bounds(self, expr: Expr, holds: bool = True) -> tuple[Affine, ...]:
-        """Expressions that are at most 0 where a condition holds, or does not, in its axes."""
+    def _condition(self, expr: Expr, holds: bool = True) -> _Condition:
+        """What holds where a condition holds, or does not, in its axes."""
         match expr:
             case Unary(operator="!", operand=operand):
-                return self._bounds(operand, not holds)
+                return self._condition(operand, not holds)
             case Binary(operator="<" | "<=" | ">" | ">=" as operator) if not holds:
-                return self._bounds(replace(expr, operator=_INVERSE[operator]))
-            case _ if not holds:
-                return ()
-            case Name(symbol=symbol):
-                return self._masks.get(symbol, ())
-            case Cast(operand=operand):
-                return self._bounds(operand)
-            case Expand() | Permute() | Broadcast():
-                axes = _moves(expr)
-                return (
-                    () if axes is None else tuple(moved(bound, axes) for bound in self._bounds(expr.operand))
-                )
-            case Binary(operator="&&" | "&", left=left, right=right):
-                shape = shape_of(expr.type)
-                return (*self._aligned(left, shape), *self._aligned(right, shape))
-            case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right):
-                if not _whole(left) or not _whole(right):
-                    return ()
+                return self._condition(replace(expr, operator=_INVERSE[operator]))
+            case Name(symbol=symbol) if holds:
+                return self._masks.get(symbol, _UNKNOWN)
+            case Cast(operand=operand) if holds:
+                return self._condition(operand)
+            case Expand() | Permute() | Broadcast() if holds:
+                return self._condition(expr.operand).moved(moved_axes(expr))
+            case Binary(operator="&&" | "&", left=left, right=right) if holds:
+                first, second = (self._aligned(part, shape_of(expr.type)) for part in (left, right))
+                return _Condition((*first.bounds, *second.bounds), first.exact and second.exact)
+            case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right) if _whole(
+                left
+            ) and _whole(right):
                 ends = [right]
                 if operator in ("<", "<=") and isinstance(right, Name):
                     ends += self._least.get(right.symbol, ())
-                shape = shape_of(expr.type)
-                return tuple(bound for end in ends for bound in self._compared(operator, left, end, shape))
-            case _:
-                return ()
-
-    def _all(self, expr: Expr) -> bool:
-        """Whether the bounds of a condition say all of it."""
-        match expr:
-            case Name(symbol=symbol):
-                return symbol in self._plain
-            case Cast(operand=operand):
-                return self._all(operand)
-            case Expand() | Permute() | Broadcast():
-                return _moves(expr) is not None and self._all(expr.operand)
-            case Binary(operator="&&" | "&", left=left, right=right):
-                return self._all(left) and self._all(right)
-            case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
-                affine = self._of(left) is not None and self._of(right) is not None
-                return affine and _whole(left) and _whole(right)
-            case _:
-                return False
+                own, *others = (self._compared(operator, left, end, shape_of(expr.type)) for end in ends)
+                return _Condition((*own, *itertools.chain(*others)), bool(own))
+        return _UNKNOWN
 
     def _compared(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
         first, second = self._of(left), self._of(right)
         if first is None or second is None:
             return ()
-        first, second = (
-            _lined_up(first, shape_of(left.type), shape),
-            _lined_up(second, shape_of(right.type), shape),
-        )
+        first, second = _lined_up(first, left, shape), _lined_up(second, right, shape)
         difference = first.plus(second, -1) if operator in ("<", "<=") else second.plus(first, -1)
         return (difference.plus(Affine.constant(1)) if operator in ("<", ">") else difference,)
 
-    def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
-        """The bounds of a mask in the axes of a larger shape."""
-        if len(shape_of(expr.type)) > len(shape):
-            return ()
-        return tuple(_lined_up(bound, shape_of(expr.type), shape) for bound in self._bounds(expr))
+    def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> _Condition:
+        """A mask in the axes of a larger shape."""
+        own = shape_of(expr.type)
+        return _UNKNOWN if len(own) > len(shape) else self._condition(expr).moved(repeated_axes(own, shape))
 
 
 def _whole(expr: Expr) -> bool:
@@ -492,28 +494,6 @@ def _whole(expr: Expr) -> bool:
     return signed or isinstance(expr, Literal | Constexpr)
 
 
-def _lined_up(affine: Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> Affine:
+def _lined_up(affine: Affine, of: Expr, shape: tuple[int, ...]) -> Affine:
     """Axes as they stand after broadcasting."""
-    lead = len(target) - len(shape)
-    return moved(affine, {axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)})
-
-
-def _moves(expr: Expand | Permute | Broadcast | Reshape) -> dict[int, int | None] | None:
-    """Where the axes of the operand go."""
-    shape, inner = shape_of(expr.type), shape_of(expr.operand.type)
-    match expr:
-        case Expand(axes=axes):
-            return dict(enumerate(at for at, new in enumerate(axes) if not new))
-        case Permute(order=order):
-            return {axis: at for at, axis in enumerate(order)}
-        case Broadcast():
-            lead = len(shape) - len(inner)
-            return {axis: lead + axis if size > 1 else None for axis, size in enumerate(inner)}
-        case _:
-            large = [axis for axis, size in enumerate(shape) if size > 1]
-            old = [axis for axis, size in enumerate(inner) if size > 1]
-            if [shape[axis] for axis in large] != [inner[axis] for axis in old]:
-                return None
-            places: dict[int, int | None] = dict.fromkeys(range(len(inner)))
-            places.update(zip(old, large, strict=True))
-            return places
+    return moved(affine, repeated_axes(shape_of(of.type), shape))

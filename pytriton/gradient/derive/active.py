@@ -8,6 +8,7 @@ memory that holds pointers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import TypeGuard
 
 from pytriton.frozen import record
 from pytriton.gradient.derive import builders as f
@@ -44,6 +45,11 @@ def is_floating(type_: object) -> bool:
     """Whether these are floating numbers."""
     element = element_of(type_)  # type: ignore[arg-type]
     return isinstance(element, ScalarType) and element.is_float
+
+
+def converts_floats(expr: Expr | None) -> TypeGuard[Cast]:
+    """Whether this is a conversion between floating types."""
+    return isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type)
 
 
 @record
@@ -164,10 +170,17 @@ class Flow:
         """Every store and atomic of the kernel."""
         return [item for item in self._all if isinstance(item, Write)]
 
-    def parameters_written(self) -> set[Symbol]:
-        """The parameters through which memory is written."""
-        roots = {root for write in self.writes() for root in self.roots(write.pointer)}
-        return {root for root in roots if root is not None}
+    def writes_of(self, symbol: Symbol) -> list[Write]:
+        """Those into a parameter."""
+        return [write for write in self.writes() if symbol in self.roots(write.pointer)]
+
+    def read(self) -> set[Symbol | None]:
+        """The parameters through which memory is read; None: others."""
+        return {root for load in self.loads() for root in self.roots(load.pointer)}
+
+    def written(self) -> set[Symbol | None]:
+        """The parameters through which memory is written; None: others."""
+        return {root for write in self.writes() for root in self.roots(write.pointer)}
 
     def programs(self) -> set[int]:
         """The axes along which the kernel reads its program id."""

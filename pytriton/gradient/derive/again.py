@@ -7,21 +7,21 @@ pointer into its gradient, computed next to it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.active import Flow, converts_floats
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, refuse
-from pytriton.gradient.derive.stored import SavedValue
+from pytriton.gradient.derive.stored import SavedValue, at_one
 from pytriton.lang.tree.typed import (
     NO_COMMENTS,
     Assign,
     Atomic,
-    Binary,
+    Body,
     Broadcast,
-    Call,
     Cast,
     Comments,
     Declare,
@@ -62,11 +62,15 @@ class Level:
     ``about``: the statement that is being reversed.
     """
 
-    parent: Level | None
+    parent: Level | None = None
     lines: list[Statement] = field(default_factory=list)
-    symbols: dict[Symbol, Symbol] = field(default_factory=dict)
-    values: dict[Expr, Expr] = field(default_factory=dict)
+    symbols: ChainMap[Symbol, Symbol] = field(default_factory=ChainMap)
+    values: ChainMap[Expr, Expr] = field(default_factory=ChainMap)
     about: Span | None = None
+
+    def inner(self) -> Level:
+        """A block inside this one, which sees what is declared here."""
+        return Level(self, symbols=self.symbols.new_child(), values=self.values.new_child())
 
 
 class Recomputed:
@@ -85,7 +89,7 @@ class Recomputed:
     ) -> None:
         self.flow = flow
         self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
-        self.level = Level(None)
+        self.level = Level()
         self.top = self.level
         self.words = words
         self._gradients: dict[Symbol, Symbol] = {}
@@ -129,12 +133,7 @@ class Recomputed:
 
     def symbol_of(self, symbol: Symbol) -> Symbol:
         """The variable that a symbol is here."""
-        level: Level | None = self.level
-        while level is not None:
-            if symbol in level.symbols:
-                return level.symbols[symbol]
-            level = level.parent
-        raise AssertionError(f"{symbol.name} has no value here")
+        return self.level.symbols[symbol]
 
     def variables_of(self, symbols: Iterable[Symbol]) -> set[Symbol]:
         """The variables that these symbols are in any block, and their pointers into gradients."""
@@ -165,7 +164,7 @@ class Recomputed:
 
     def enter(self) -> None:
         """Begin an inner block."""
-        self.level = Level(self.level)
+        self.level = self.level.inner()
 
     def leave(self) -> list[Statement]:
         """End it: its lines."""
@@ -194,19 +193,11 @@ class Recomputed:
         self.level.lines.append(statement)
         return statement
 
-    def _cached(self, expr: Expr) -> Expr | None:
-        level: Level | None = self.level
-        while level is not None:
-            if expr in level.values:
-                return level.values[expr]
-            level = level.parent
-        return None
-
     def _spell(self, expr: Expr, *, exact: bool = False) -> Expr:
         """An expression of the forward, over the variables here; ``exact``: with a conversion that C would make
         only where it stood.
         """
-        value = self._cached(expr)
+        value = self.level.values.get(expr)
         if value is not None:
             return value
         if self._is_one(expr):
@@ -228,7 +219,7 @@ class Recomputed:
 
     def _now(self, expr: Expr) -> Expr:
         """The same over the variables here; a cached value by its name, at the same place."""
-        value = self._cached(expr)
+        value = self.level.values.get(expr)
         if value is not None:
             return replace(value, span=expr.span)
         if isinstance(expr, Name):
@@ -244,27 +235,15 @@ class Recomputed:
                 expr.span,
                 help="write it with other operators, or compute it before and pass it as a parameter",
             )
-        return self._without_ones(expr) or with_children(expr, self._now)
+        kept = at_one(expr, self._is_one)
+        return (
+            with_children(expr, self._now) if kept is None else f.filled(self._now(kept), shape_of(expr.type))
+        )
 
     def _is_one(self, expr: Expr) -> bool:
         """Whether all elements are a variable that is 1."""
-        while isinstance(expr, Expand | Broadcast):
-            expr = expr.operand
-        return isinstance(expr, Name) and expr.symbol in self.ones
-
-    def _without_ones(self, expr: Expr) -> Expr | None:
-        """Of ``x * 1``, ``1 * x``, ``x / 1`` and ``x + log(1)`` x, over the variables here."""
-        match expr:
-            case Binary(operator="*" | "/", left=kept, right=unit) if self._is_one(unit):
-                pass
-            case Binary(operator="*", left=unit, right=kept) if self._is_one(unit):
-                pass
-            case Binary(operator="+", left=kept, right=Call(function="log" | "log2", arguments=(unit,))):
-                if not self._is_one(unit):
-                    return None
-            case _:
-                return None
-        return f.filled(self._now(kept), shape_of(expr.type))
+        inner = f.inside(expr, Expand, Broadcast)
+        return isinstance(inner, Name) and inner.symbol in self.ones
 
     # ------------------------------------------------------------ pointers of gradients
 
@@ -277,7 +256,7 @@ class Recomputed:
     def gradient(self, symbol: Symbol) -> Symbol:
         """The same pointer, into the gradient."""
         if symbol not in self._gradients:
-            root = self._root(Name(symbol.span, symbol.type, symbol)) or symbol
+            root = self._root(f.named(symbol)) or symbol
             element = element_of(root.type)
             assert isinstance(element, PointerType)
             target = element.element
@@ -330,7 +309,7 @@ class Recomputed:
                 (gradient, None if item.value is None else self._spell(self._gradient_pointer(item.value)))
             )
             alike = element_of(gradient.type) == element_of(item.symbol.type)
-            summed = self._root(Name(item.symbol.span, item.symbol.type, item.symbol)) in self.wide
+            summed = self._root(f.named(item.symbol)) in self.wide
             exact = self.wide_word(word, item.symbol.target) if summed else word
             self._words[gradient] = exact if alike else ""
         for symbol, formula in lines:
@@ -367,7 +346,7 @@ class Recomputed:
 
     def _has_gradient(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)
-        return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
+        return pointer and self._root(f.named(symbol)) is not None
 
     def name_of(self, symbol: Symbol) -> Expr:
         """A symbol of the forward, by its name here."""
@@ -415,44 +394,53 @@ class Recomputed:
                 for own, other in zip(self.with_gradient(after), self.with_gradient(variable), strict=True):
                     self.level.symbols[own] = self.symbol_of(other)
             return
-        outer, self.level = self.level, Level(self.level)
-        inner, self.level = self.level, outer
-        heads, every = self._starts(loop, inner)
-        self.level = inner
-        condition = None if loop.condition is None else self._spell(loop.condition)
-        self.recompute(loop.body)
-        steps = self.ends(every)
-        self.level = outer
-        repeat = self.emit(f.loop(heads, condition, steps, inner.lines, *loop.statement.comments.above))
-        assert isinstance(repeat, For)
-        self._repeated[loop] = repeat, inner
+        self._repeated[loop] = self._repeat(loop, self.recompute, loop.statement.comments.above)
         for carry in loop.carried:
             if carry.after in self.saved:
                 self._words[carry.after] = self._words[carry.inside]
                 self._read(self.saved[carry.after])
             self._leave(carry.after)
 
-    def _recompute_branch(self, branch: Branch) -> None:
-        afters: list[tuple[Symbol, Symbol, Symbol]] = []
-        for merge in branch.merges:
-            afters.append((merge.after, merge.yes, merge.no))
-            if self._has_gradient(merge.after):
-                afters.append((self.gradient(merge.after), self.gradient(merge.yes), self.gradient(merge.no)))
-        for after, _, _ in afters:
-            word = self._word(after)
-            self.emit(f.declare(self.declare(after, word), None))
-        condition = self._spell(branch.condition)
-        blocks: list[list[Statement]] = []
-        outer = self.level
-        for arm, at in ((branch.then, 1), (branch.otherwise, 2)):
-            self.level = Level(outer)
-            self.recompute(arm)
-            for names in afters:
-                self.level.lines.append(f.assign(self.symbol_of(names[0]), self.name_of(names[at])))
-            blocks.append(self.level.lines)
+    def _repeat(
+        self, loop: Loop, write: Callable[[list[Item]], None], above: Iterable[str]
+    ) -> tuple[For, Level]:
+        """Write a loop, and its body by a function; also returns the block of the body."""
+        inner = self.level.inner()
+        heads, every = self._starts(loop, inner)
+        outer, self.level = self.level, inner
+        condition = None if loop.condition is None else self._spell(loop.condition)
+        write(loop.body)
+        steps = self.ends(every)
         self.level = outer
-        then, otherwise = map(tuple, blocks)
-        self.emit(If(ADDED, condition, then, otherwise, Comments(branch.statement.comments.above)))
+        repeat = self.emit(f.loop(heads, condition, steps, inner.lines, *above))
+        assert isinstance(repeat, For)
+        return repeat, inner
+
+    def _decide(
+        self, branch: Branch, write: Callable[[list[Item], int], None], above: tuple[str, ...] = ()
+    ) -> None:
+        """Write a branch, and each arm by a function of its statements and number."""
+        condition, blocks = self._spell(branch.condition), list[Body]()
+        for at, arm in enumerate((branch.then, branch.otherwise)):
+            self.enter()
+            write(arm, at)
+            blocks.append(tuple(self.leave()))
+        then, otherwise = blocks
+        self.emit(If(ADDED, condition, then, otherwise, Comments(above)))
+
+    def _recompute_branch(self, branch: Branch) -> None:
+        afters: list[tuple[Symbol, ...]] = []
+        for merge in branch.merges:
+            afters += zip(*map(self.with_gradient, (merge.after, merge.yes, merge.no)), strict=False)
+        for after, *_ in afters:
+            self.emit(f.declare(self.declare(after, self._word(after)), None))
+
+        def write(arm: list[Item], at: int) -> None:
+            self.recompute(arm)
+            for after, *ends in afters:
+                self.level.lines.append(f.assign(self.symbol_of(after), self.name_of(ends[at])))
+
+        self._decide(branch, write, branch.statement.comments.above)
 
 
 @record
@@ -464,8 +452,6 @@ class Exact:
 
 def exact_conversion(expr: Expr) -> Exact | None:
     """Proof that an expression converts to a larger floating type, which holds every value of the smaller."""
-    if not isinstance(expr, Cast):
-        return None
-    to, of = element_of(expr.type), element_of(expr.operand.type)
-    both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
-    return Exact(expr) if both and to.bits > of.bits else None  # type: ignore[union-attr]
+    return (
+        Exact(expr) if converts_floats(expr) and f.scalar(expr).bits > f.scalar(expr.operand).bits else None
+    )

@@ -7,7 +7,7 @@ printed. The text is a source like any other: it is read and checked where it is
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from pytriton.frozen import record, replace
@@ -16,17 +16,16 @@ from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.backward_passes import BackwardPass
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.forward import Forward
-from pytriton.gradient.derive.graph import Item, Loop
-from pytriton.gradient.derive.graph import every as every_item
+from pytriton.gradient.derive.graph import Item, Loop, every
 from pytriton.gradient.derive.loops import loops_of, only_adds
-from pytriton.gradient.derive.program import announced, every, live, loops, products, renamed, tidy
+from pytriton.gradient.derive.program import announced, live, loops, products, renamed, tidy
 from pytriton.gradient.derive.reverse import NotShared, Reversed
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.stored import SavedValue, saved
 from pytriton.gradient.derive.walk.operands import arranged
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
-from pytriton.lang.tree.typed import Body, Comments, Expr, KernelDef, Statement, Store, Symbol
+from pytriton.lang.tree.typed import Body, Comments, Expr, For, KernelDef, Statement, Store, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType, shape_of
 from pytriton.lang.tree.unparse import kernel_text, sizes
 from pytriton.lang.tree.walk import reads
@@ -213,7 +212,7 @@ class _Kernel:
         gradients = {
             self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol
         }
-        stored = (store.site for store in every(body, branches=False) if isinstance(store, Store))
+        stored = (store.site for store in _unconditional(body) if isinstance(store, Store))
         return Derived(
             text,
             self.name,
@@ -359,7 +358,15 @@ class _Kernel:
 
 def every_loop(items: list[Item]) -> list[Loop]:
     """All loops of a forward, by number."""
-    return [item for item in every_item(items) if isinstance(item, Loop)]
+    return [item for item in every(items) if isinstance(item, Loop)]
+
+
+def _unconditional(body: Body) -> Iterator[Statement]:
+    """All statements but those that a branch decides about."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, For):
+            yield from _unconditional(statement.body)
 
 
 def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:

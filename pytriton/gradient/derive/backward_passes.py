@@ -14,16 +14,18 @@ element added in the second.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from typing import Literal as Choice
 
-from pytriton.frozen import record
+from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses, Touched
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.tree.typed import Symbol
 
+Sizes = tuple[int, int, int]
 Way = Choice["store", "add", "sum", "atomic"]
 MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again
 
@@ -51,37 +53,46 @@ class BackwardPass:
 
 
 @record
-class _Launch:
-    """One config of a sweep: its kernel and its accesses."""
+class Point:
+    """A config of a sweep in one launch: its kernel, its accesses, and the forward's grid."""
 
     forward: Forward
     accesses: Accesses
+    grid: Sizes
 
-    def touched(self, number: int) -> Touched | None:
-        return self.accesses.loads.get(self.forward.loads[number])
-
-    def once(self, number: int, without: Collection[int] = ()) -> bool:
-        touched = self.touched(number)
-        return touched is not None and self.accesses.once(touched, without)
-
-    def apart(self, numbers: Sequence[int]) -> bool:
-        touched = [self.touched(number) for number in numbers]
-        return self.accesses.apart([access for access in touched if access is not None])
+    def touched(self, number: int) -> Touched:
+        """Where a load reads."""
+        return self.accesses.loads[self.forward.loads[number]]
 
     def loop(self, number: int) -> int | None:
         """The number of the only loop that a load is in, if its iterations may be programs."""
-        touched = self.touched(number)
-        assert touched is not None
-        if len(touched.loops) != 1 or self.accesses.at_most(touched.loops[0]) is None:
-            return None
-        (loop,) = touched.loops
-        outer = loops_of(self.forward.items)
-        return outer.index(loop) if loop in outer else None
+        loops, outer = self.touched(number).loops, loops_of(self.forward.items)
+        single = len(loops) == 1 and loops[0] in outer and self.accesses.at_most(loops[0]) is not None
+        return outer.index(loops[0]) if single else None
 
     def grows(self, number: int) -> bool:
         """Whether not all programs run the loop that a load is in as often."""
-        touched = self.touched(number)
-        return touched is not None and any(self.accesses.count(loop) is None for loop in touched.loops)
+        return any(self.accesses.count(loop) is None for loop in self.touched(number).loops)
+
+    def programs(self, at: BackwardPass, sharing: int) -> Sizes:
+        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
+        sizes = list(self.grid)
+        if at.axis is not None and at.loop is not None:
+            sizes[at.axis] = self.accesses.at_most(loops_of(self.forward.items)[at.loop]) or 0
+        elif at.axis is not None:
+            beside = math.prod(sizes) // sizes[at.axis]
+            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
+        x, y, z = sizes
+        return x, y, z
+
+    def parts(self, at: BackwardPass, sharing: int) -> int:
+        """The number of parts of a sum."""
+        sizes = self.programs(at, sharing)
+        return math.prod(sizes[axis] for axis in (at.axis, *at.others) if axis is not None)
+
+    def kept_otherwise(self) -> Point:
+        """The same, with carried values saved for segments of iterations instead of for all, or the reverse."""
+        return replace(self, forward=replace(self.forward, checkpoints=not self.forward.checkpoints))
 
 
 @record
@@ -95,24 +106,22 @@ Walk = tuple[int, tuple[int, ...], int | None, bool]  # axis, others, loop, grow
 
 
 def planned(
-    points: Iterable[tuple[Forward, Accesses, Sequence[int]]], whole: Collection[str], never: Collection[int]
+    points: Sequence[Point], whole: Collection[str], never: Collection[int]
 ) -> tuple[BackwardPass, ...]:
     """The passes for a launch, valid for every config of a sweep (with its grid).
 
     ``whole``: inputs that are dense, so that parts of their gradients can be stored side by side; ``never``:
     loads whose programs cannot be looped over.
     """
-    launches = [_Launch(forward, accesses) for forward, accesses, _ in points]
-    grids = [grid for _, _, grid in points]
-    forward = launches[0].forward
+    forward = points[0].forward
     plain: list[dict[int, Way]] = []
     walks: dict[Walk, dict[int, Way]] = {}
     for symbol in forward.inputs:
         numbers = forward.loads_of(symbol)
-        groups, rest = _groups(launches, numbers)
+        groups, rest = _groups(points, numbers)
         walk = None
         if len(numbers) == len(rest) == 1 and rest[0] not in never:
-            walk = _walk(launches, grids, rest[0])
+            walk = _walk(points, rest[0])
         if walk is not None and (walk[2] is not None or symbol.name in whole):
             walks.setdefault(walk, {})[rest[0]] = "sum"
             continue
@@ -141,29 +150,30 @@ def _stored(proof: ReadOnce, at: int) -> dict[int, Way]:
 
 
 def read_once(
-    launches: Sequence[_Launch], numbers: Sequence[int], without: Collection[int] = ()
+    points: Sequence[Point], numbers: Sequence[int], without: Collection[int] = ()
 ) -> ReadOnce | None:
     """Proof for loads, by number: in every launch each reads an element once, and several read the same ones in the
     same program, or others. ``without``: axes that are looped over.
     """
-    if not all(launch.once(number, without) for launch in launches for number in numbers):
-        return None
-    if len(numbers) > 1 and not all(launch.apart(numbers) for launch in launches):
-        return None
+    for point in points:
+        touched = [*map(point.touched, numbers)]
+        once = all(point.accesses.once(access, without) for access in touched)
+        if not once or not point.accesses.apart(touched):
+            return None
     return ReadOnce(tuple(numbers))
 
 
-def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[ReadOnce], list[int]]:
+def _groups(points: Sequence[Point], numbers: Sequence[int]) -> tuple[list[ReadOnce], list[int]]:
     """Loads that read each element once, those of the same elements together; and the rest."""
     groups: list[ReadOnce] = []
     rest: list[int] = []
     for number in numbers:
-        alone = read_once(launches, [number])
+        alone = read_once(points, [number])
         if alone is None:
             rest.append(number)
             continue
         for at, group in enumerate(groups):
-            joined = read_once(launches, [*group.numbers, number])
+            joined = read_once(points, [*group.numbers, number])
             if joined is not None:
                 groups[at] = joined
                 break
@@ -172,27 +182,21 @@ def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[R
     return (groups, rest) if len(groups) <= MAX_PLAIN_PASSES else ([], list(numbers))
 
 
-def _walk(launches: Sequence[_Launch], grids: Sequence[Sequence[int]], number: int) -> Walk | None:
+def _walk(points: Sequence[Point], number: int) -> Walk | None:
     """How a loop can run over the programs that read the same elements."""
-    largest = [max(sizes) for sizes in zip(*grids, strict=True)]
-    absent = set(range(len(largest)))
-    for launch in launches:
-        touched = launch.touched(number)
-        if touched is None:
-            return None
-        absent &= launch.accesses.absent(touched)
-    absent = {axis for axis in absent if largest[axis] > 1}
-    if not absent or read_once(launches, [number], absent) is None:
+    largest = [max(sizes) for sizes in zip(*(point.grid for point in points), strict=True)]
+    everywhere = (point.accesses.absent(point.touched(number)) for point in points)
+    absent = {axis for axis in frozenset.intersection(*everywhere) if largest[axis] > 1}
+    if not absent or read_once(points, [number], absent) is None:
         return None
     axis = max(absent, key=lambda axis: (largest[axis], -axis))
     others = tuple(sorted(absent - {axis}))
-    loops = {launch.loop(number) for launch in launches}
-    touched = launches[0].touched(number)
-    if touched is not None and not touched.loops:
+    loops = {point.loop(number) for point in points}
+    if not points[0].touched(number).loops:
         return axis, others, None, False
     if others or len(loops) != 1 or None in loops:
         return None
-    return axis, (), loops.pop(), any(launch.grows(number) for launch in launches)
+    return axis, (), loops.pop(), any(point.grows(number) for point in points)
 
 
 def added(forward: Forward, passes: Iterable[BackwardPass]) -> frozenset[Symbol]:

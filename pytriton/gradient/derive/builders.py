@@ -8,6 +8,7 @@ and leave out what changes nothing (``x * 1``, ``- -x``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
@@ -42,6 +43,13 @@ def variable(expr: Expr | None) -> Symbol | None:
     """The variable that an expression is."""
     inner = None if expr is None else bare(expr)
     return inner.symbol if isinstance(inner, typed.Name) else None
+
+
+def inside(expr: Expr, *kinds: type[Any]) -> Expr:
+    """What such conversions and changes of the shape are of."""
+    while isinstance(expr, kinds):
+        expr = expr.operand
+    return expr
 
 
 def opposite(expr: Expr) -> Expr | None:

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.active import Cancelled, Flow, is_floating
+from pytriton.gradient.derive.access import Axes, moved_axes, repeated_axes
+from pytriton.gradient.derive.active import Cancelled, Flow, converts_floats, is_floating
 from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, expressions_of
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -34,7 +35,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
+from pytriton.lang.tree.types import DOUBLE, Type, element_of, shape_of
 from pytriton.lang.tree.walk import children, has_memory, same, walk
 
 
@@ -147,8 +148,7 @@ class Shift:
 
     def move(self, symbol: Symbol) -> None:
         """Add d to a variable."""
-        axes = [axis for axis, size in enumerate(shape_of(symbol.type)) if size != 1]
-        self.grown[symbol] = Drift("+", 1.0, tuple(axes))
+        self.grown[symbol] = _d_of(symbol.type)
 
     def leaves(self, flow: Flow, outputs: Collection[Symbol]) -> bool:
         """Whether no output changes."""
@@ -203,7 +203,7 @@ class Shift:
 
     def _of(self, expr: Expr) -> Drift | None:
         if expr in self.shifted:
-            return Drift("+", 1.0, tuple(_long_axes(expr)))
+            return _d_of(expr.type)
         match expr:
             case Name(symbol=symbol):
                 return self.grown.get(symbol, FIXED)
@@ -221,8 +221,8 @@ class Shift:
                 shape = shape_of(expr.type)
                 return _joined(*(broadcast(self.of(arm), shape_of(arm.type), shape) for arm in (yes, no)))
             case Broadcast() | Expand() | Permute() | Reshape():
-                return _moved(self.of(expr.operand), expr)
-            case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
+                return _moved(self.of(expr.operand), moved_axes(expr))
+            case Cast(operand=operand) if converts_floats(expr):
                 return broadcast(self.of(operand), shape_of(operand.type), shape_of(expr.type))
             case Cast() if constant(expr) == 0:
                 return _ZERO
@@ -257,9 +257,9 @@ class Shift:
         return _total("*", first, second, 1 if operator == "*" else -1)
 
 
-def _long_axes(expr: Expr) -> list[int]:
-    """The axes with several elements."""
-    return [axis for axis, size in enumerate(shape_of(expr.type)) if size != 1]
+def _d_of(type_: Type) -> Drift:
+    """d itself, which has an element for each of a value."""
+    return Drift("+", 1.0, tuple(axis for axis, size in enumerate(shape_of(type_)) if size != 1))
 
 
 def _is_product(grown: Drift) -> bool:
@@ -293,34 +293,17 @@ def _joined(left: Drift | None, right: Drift | None) -> Drift | None:
 
 
 def broadcast(grown: Drift | None, shape: tuple[int, ...], to: tuple[int, ...]) -> Drift | None:
-    """Repeated to another shape; the last axes stay the last."""
-    if grown is None or not grown.axes or shape == to:
-        return grown
-    axes = tuple(axis + len(to) - len(shape) for axis in grown.axes)
-    kept = all(new >= 0 and to[new] == shape[old] for old, new in zip(grown.axes, axes, strict=True))
-    return Drift(grown.kind, grown.by, axes) if kept else None
+    """Repeated to another shape."""
+    return _moved(grown, repeated_axes(shape, to))
 
 
-def _moved(grown: Drift | None, expr: Broadcast | Expand | Permute | Reshape) -> Drift | None:
+def _moved(grown: Drift | None, places: Axes | None) -> Drift | None:
     """The same elements at other places."""
     if grown is None or not grown.axes:
         return grown
-    match expr:
-        case Broadcast(operand=operand):
-            return broadcast(grown, shape_of(operand.type), shape_of(expr.type))
-        case Expand(axes=new):
-            places = [axis for axis, added in enumerate(new) if not added]
-        case Permute(order=order):
-            places = [order.index(axis) for axis in range(len(order))]
-        case Reshape(operand=operand):
-            before, after = _long_axes(operand), _long_axes(expr)
-            shapes = shape_of(operand.type), shape_of(expr.type)
-            if [shapes[0][axis] for axis in before] != [shapes[1][axis] for axis in after]:
-                return None
-            places = list(range(len(shapes[0])))
-            for old, axis in zip(before, after, strict=True):
-                places[old] = axis
-    return Drift(grown.kind, grown.by, tuple(places[axis] for axis in grown.axes))
+    moved = [None if places is None else places[axis] for axis in grown.axes]
+    kept = tuple(axis for axis in moved if axis is not None)
+    return Drift(grown.kind, grown.by, kept) if len(kept) == len(moved) else None
 
 
 def _reduced(grown: Drift | None, expr: Reduce) -> Drift | None:
@@ -329,9 +312,9 @@ def _reduced(grown: Drift | None, expr: Reduce) -> Drift | None:
         return grown
     if expr.axis in grown.axes:
         return None
-    axes = tuple(axis - (axis > expr.axis) for axis in grown.axes)
+    kept = tuple(axis - (axis > expr.axis) for axis in grown.axes)
     many = shape_of(expr.operand.type)[expr.axis] if expr.operator == grown.kind == "+" else 1
-    return Drift(grown.kind, grown.by * many, axes)
+    return Drift(grown.kind, grown.by * many, kept)
 
 
 def _contracted(left: Drift | None, right: Drift | None, rank: int) -> Drift | None:

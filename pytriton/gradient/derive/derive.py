@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
@@ -26,7 +26,7 @@ from pytriton.errors import CompileError, Report
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived, Unwalkable, derived_kernel, every_loop
-from pytriton.gradient.derive.backward_passes import BackwardPass, added, cost, planned
+from pytriton.gradient.derive.backward_passes import BackwardPass, Point, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import refuse
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
@@ -40,8 +40,6 @@ from pytriton.source import Source
 SUFFIX: Final = "_backward"
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
 TYPICAL_GRID: Final = 3  # programs along each axis that the source uses
-
-Point = tuple[Forward, Accesses, Sequence[int]]
 
 
 @record
@@ -66,54 +64,47 @@ class Backward:
         return "\n".join([*texts, *dict(self.sums.values()).values()])
 
 
-def backward(
-    points: Sequence[Point], whole: Collection[str]
-) -> tuple[tuple[BackwardPass, ...], list[Backward]]:
-    """The passes for a launch, and the backward of each of its configs; ``whole``: inputs that are dense."""
+def backward(launches: Iterable[Sequence[Point]], whole: Collection[str]) -> list[Backward]:
+    """The backward of each config of a launch, by the best of the plans for several launches of these configs.
+    ``whole``: inputs that are dense.
+    """
+    launches = list(launches)
+    forwards = [point.forward for point in launches[0]]
     while True:
-        never = {number for forward, _, _ in points for number in forward.never}
-        passes = planned(points, whole, never)
+        never = {number for forward in forwards for number in forward.never}
+        passes = min((planned(points, whole, never) for points in launches), key=cost)
         try:
-            return passes, [_derived(forward, passes) for forward, _, _ in points]
+            return [forward.cached(passes, _backward_of, passes) for forward in forwards]
         except Unwalkable as reason:
-            points[0][0].never.update(reason.loads)
+            forwards[0].never.update(reason.loads)
 
 
-def usual(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
+def usual(forward: Forward) -> Backward:
     """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
-    key = "usual", forward.checkpoints, forward.leaves_rows
-    if key not in forward.backwards:
-        forward.backwards[key] = _best(forward)
-    best: tuple[tuple[BackwardPass, ...], Backward] = forward.backwards[key]
+    result: Backward = forward.cached("usual", _usual)
+    return result
+
+
+def _usual(forward: Forward) -> Backward:
+    launches = [_ordinary(forward, sizes) for sizes in TYPICAL_SIZES]
+    for symbol, point in itertools.product(forward.outputs, launches):
+        writes = forward.flow.writes_of(symbol)
+        pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
+        if any(point.accesses.collide(*pair) for pair in pairs):
+            refuse_stores(symbol, writes)
+    (best,) = backward([[point] for point in launches], {symbol.name for symbol in forward.inputs})
     return best
 
 
-def _best(forward: Forward) -> tuple[tuple[BackwardPass, ...], Backward]:
-    launches = [_ordinary(forward, sizes) for sizes in TYPICAL_SIZES]
-    for symbol, (accesses, _) in itertools.product(forward.outputs, launches):
-        writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
-        pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
-        if any(accesses.collide(*pair) for pair in pairs):
-            refuse_stores(symbol, writes)
-    whole = {symbol.name for symbol in forward.inputs}
-    while True:
-        plans = [planned([(forward, *launch)], whole, forward.never) for launch in launches]
-        best = min(plans, key=cost)
-        try:
-            return best, _derived(forward, best)
-        except Unwalkable as reason:
-            forward.never.update(reason.loads)
-
-
-def _ordinary(forward: Forward, sizes: Sequence[int]) -> tuple[Accesses, tuple[int, ...]]:
-    """An ordinary launch, and its grid."""
-    grid = tuple(TYPICAL_GRID if axis in forward.flow.programs() else 1 for axis in range(3))
+def _ordinary(forward: Forward, sizes: Sequence[int]) -> Point:
+    """An ordinary launch."""
+    x, y, z = (TYPICAL_GRID if axis in forward.flow.programs() else 1 for axis in range(3))
     whole = {
         symbol.name: sizes[at % 2]
         for at, symbol in enumerate(forward.kernel.parameters)
         if isinstance(symbol.type, ScalarType) and symbol.type.is_integer
     }
-    return Accesses(forward.items, whole, grid), grid
+    return Point(forward, Accesses(forward.items, whole, (x, y, z)), (x, y, z))
 
 
 def derivable(
@@ -185,25 +176,18 @@ def derived_text(
 
 def _kept_bytes(forward: Forward) -> int:
     """The bytes of carried values saved by the largest of some ordinary launches."""
-    loops, (_, best) = every_loop(forward.items), usual(forward)
-    states = [state for derived in best.passes for state in derived.states if state.capacity is not None]
+    loops = every_loop(forward.items)
+    states = [
+        state for derived in usual(forward).passes for state in derived.states if state.capacity is not None
+    ]
     most = 0
-    for accesses, grid in map(partial(_ordinary, forward), TYPICAL_SIZES):
+    for point in map(partial(_ordinary, forward), TYPICAL_SIZES):
         sizes = (
-            state.count * state.element.bits // 8 * (accesses.at_most(loops[state.loop]) or 0)
+            state.count * state.element.bits // 8 * (point.accesses.at_most(loops[state.loop]) or 0)
             for state in states
         )
-        most = max(most, math.prod(grid) * sum(sizes))
+        most = max(most, math.prod(point.grid) * sum(sizes))
     return most
-
-
-def _derived(forward: Forward, passes: tuple[BackwardPass, ...]) -> Backward:
-    """The source for these passes, cached."""
-    key = passes, forward.checkpoints, forward.leaves_rows
-    if key not in forward.backwards:
-        forward.backwards[key] = _backward_of(forward, passes)
-    result: Backward = forward.backwards[key]
-    return result
 
 
 def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
@@ -301,7 +285,7 @@ def kept_text(
     outputs: Collection[str] | None = None,
 ) -> str:
     """The source for ordinary launches, with the ``#if`` of the source where all arms derive."""
-    derived, flags = usual(forward)[1].text, _flags(forward, source)
+    derived, flags = usual(forward).text, _flags(forward, source)
     others = {key: value for key, value in forward.defines.items() if key not in flags}
     how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints, forward.leaves_rows
     texts: dict[tuple[bool, ...], list[str]] = {}
@@ -309,7 +293,7 @@ def kept_text(
         values = zip(flags.items(), decided, strict=True)
         chosen = {flag: int(value) for (flag, test), value in values if value or test == "if"}
         try:
-            texts[decided] = usual(derivable(source, others | chosen, *how))[1].text.splitlines()
+            texts[decided] = usual(derivable(source, others | chosen, *how)).text.splitlines()
         except CompileError:
             return derived
     return "\n".join([*_folded(list(flags.items()), texts), ""]) if flags else derived

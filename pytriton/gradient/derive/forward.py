@@ -6,7 +6,7 @@ parameters, outputs that are stored at several places.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytriton.errors import CompileError, Report
@@ -68,6 +68,13 @@ class Forward:
         """The numbers of the loads that read an input."""
         return [at for at, load in enumerate(self.loads) if symbol in self.flow.roots(load.pointer)]
 
+    def cached(self, key: Hashable, derive: Callable[..., Any], *how: Any) -> Any:
+        """What was derived from this before, for its options."""
+        key = key, self.checkpoints, self.leaves_rows
+        if key not in self.backwards:
+            self.backwards[key] = derive(self, *how)
+        return self.backwards[key]
+
     def input_of(self, load: Load) -> Symbol:
         """The input that a load reads."""
         roots = self.flow.roots(load.pointer)
@@ -94,7 +101,7 @@ def forward_of(
         )
     items = graph_of(normalised(kernel))
     flow = Flow(items, kernel.parameters, ())
-    read_, written = _touched(flow)
+    read_, written = flow.read(), flow.written()
     floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]
     chosen_in = _chosen(inputs, [s for s in floating if s in read_ and s not in written], kernel, "input")
     chosen_out = _chosen(outputs, [s for s in floating if s in written], kernel, "output")
@@ -154,11 +161,6 @@ def _is_tensor(symbol: Symbol) -> bool:
     return isinstance(symbol.type, PointerType) and is_floating(symbol.type.element)
 
 
-def _touched(flow: Flow) -> tuple[set[Symbol | None], set[Symbol | None]]:
-    reads = {root for load in flow.loads() for root in flow.roots(load.pointer)}
-    return reads, {root for write in flow.writes() for root in flow.roots(write.pointer)}
-
-
 def _chosen(
     names: Collection[str] | None, default: Sequence[Symbol], kernel: KernelDef, what: str
 ) -> list[Symbol]:
@@ -180,7 +182,7 @@ def _chosen(
 
 def _check_memory(flow: Flow, outputs: Sequence[Symbol]) -> None:
     """Refuse memory that is written and read, and outputs that may be stored twice."""
-    reads, _ = _touched(flow)
+    reads = flow.read()
     for write in flow.writes():
         span = write.statement.span
         roots = flow.roots(write.pointer)
@@ -201,7 +203,7 @@ def _check_memory(flow: Flow, outputs: Sequence[Symbol]) -> None:
         if flow.reinterpreted(write.pointer):
             refuse("TC706", f"a pointer cast to another type points into '{root.name}'", span)
     for symbol in outputs:
-        writes = [write for write in flow.writes() if symbol in flow.roots(write.pointer)]
+        writes = flow.writes_of(symbol)
         if len({write.atomic for write in writes}) > 1:
             refuse_stores(symbol, writes)
         if not writes:

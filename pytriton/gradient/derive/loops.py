@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import is_floating
+from pytriton.gradient.derive.active import converts_floats
 from pytriton.gradient.derive.graph import (
     Carried,
     Define,
@@ -108,7 +108,7 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
 
 def _unrounded(expr: Expr | None) -> Expr | None:
     """The operand of a conversion between floating types: ``float c; c += a @ b`` of double operands."""
-    while isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type):
+    while converts_floats(expr):
         expr = expr.operand
     return expr
 

@@ -13,7 +13,7 @@ adjoint of a statement what it is the adjoint of.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
@@ -21,14 +21,8 @@ from pytriton.gradient.derive import graph
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 from pytriton.lang.tree.unparse import ADDED
-from pytriton.lang.tree.walk import (
-    expressions,
-    map_statements,
-    names,
-    reads,
-    walk,
-    with_expressions,
-)
+from pytriton.lang.tree.walk import expressions, map_statements, names, reads, statements, with_expressions
+from pytriton.passes.analysis.queries import nodes
 from pytriton.source import Span
 
 MAX_ANNOUNCED = 90  # characters of a statement in a comment
@@ -261,23 +255,11 @@ def quoted(span: Span) -> str:
     return text if len(text) <= MAX_ANNOUNCED else text[: MAX_ANNOUNCED - 3] + "..."
 
 
-def every(body: Iterable[Statement], *, branches: bool = True) -> Iterator[Statement]:
-    """All statements; ``branches``: also those that a branch decides about."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, typed.For):
-            yield from every(statement.body, branches=branches)
-        elif isinstance(statement, typed.If) and branches:
-            yield from every([*statement.then, *statement.otherwise])
-
-
-def loops(body: Sequence[Statement]) -> int:
+def loops(body: Body) -> int:
     """How many loops there are."""
-    return sum(isinstance(statement, typed.For) for statement in every(body))
+    return sum(isinstance(statement, typed.For) for statement in statements(body))
 
 
-def products(body: Sequence[Statement]) -> int:
+def products(body: Body) -> int:
     """How many products of blocks there are."""
-    return sum(
-        isinstance(n, typed.Dot) for s in every(body) for e in expressions((s,), deep=False) for n in walk(e)
-    )
+    return len(nodes(body, typed.Dot))

@@ -37,7 +37,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.active import Flow, converts_floats, is_floating
 from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift, broadcast
 from pytriton.gradient.derive.graph import (
     Carried,
@@ -201,40 +201,14 @@ class _Rescaling:
                 body.append(replace(item, value=value))
         return body
 
-    def _is_one(self, expr: Expr) -> bool:
+    def _is_one(self, factor: Expr) -> bool:
         """Whether a factor is 1 where m is m'."""
-        match expr:
-            case Name(symbol=symbol) if symbol in self._values:
-                return self._is_one(self._values[symbol])
-            case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
-                return self._is_one(operand)
-            case Cast(operand=operand) if is_floating(operand.type):
-                return self._is_one(operand)
+        first = Name(factor.span, self._last.type, self._exponent.inside)
+        at_rest = inlined(factor, {**self._values, self._update: first, self._last.symbol: first})
+        match f.inside(at_rest, Expand, Broadcast, Reshape, Cast):
             case Call(function="exp" | "exp2", arguments=(argument,)):
-                return self._is_zero(argument)
+                return _is_zero(argument)
         return False
-
-    def _is_zero(self, expr: Expr) -> bool:
-        """Whether an expression is 0 where m is m'."""
-        match expr:
-            case Name(symbol=symbol) if symbol in self._values and symbol is not self._update:
-                return self._is_zero(self._values[symbol])
-            case Binary(operator="-", left=left, right=right):
-                return same(self._alike(left), self._alike(right))
-            case Binary(operator="*", left=left, right=right):
-                return self._is_zero(left) or self._is_zero(right)
-            case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
-                return self._is_zero(operand)
-            case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
-                return self._is_zero(operand)
-            case Cast(operand=operand) if is_floating(operand.type):
-                return self._is_zero(operand)
-        return False
-
-    def _alike(self, expr: Expr) -> Expr:
-        """The expression with m for m', and values for other variables of the iteration."""
-        first = Name(expr.span, self._last.type, self._exponent.inside)
-        return inlined(expr, {**self._values, self._update: first, self._last.symbol: first})
 
     # ---------------------------------------------------------------- both have the same c
 
@@ -315,7 +289,7 @@ class _Rescaling:
         """Whether a sum is as large as M, and of numbers that are not negative."""
         values = {**self._starts, **values_in(adding.body)}
         alike = carry.after.type == self._exponent.after.type and 1 not in shape_of(carry.after.type)
-        ends = carry.before, Name(carry.last.span, carry.last.type, carry.last)
+        ends = carry.before, f.named(carry.last)
         return alike and all(_is_positive(end, values, carry.inside) for end in ends)
 
 
@@ -325,46 +299,34 @@ class _Divisor:
     """
 
     def __init__(self, summed: Symbol, after: Sequence[Item]) -> None:
-        self._zero, self._infinite = {summed}, set[Symbol]()
-        self._after = after
-        for item in after:
-            if isinstance(item, Define) and item.value is not None:
-                self._zero |= {item.symbol} if self._is_zero(item.value) else set()
-                self._infinite |= {item.symbol} if self._is_infinite(item.value) else set()
+        self._after, self._orders = after, {summed: 1}
+        for symbol, value in values_in(after).items():
+            self._orders[symbol] = self._order(value)
 
     def is_needed_by_all(self, results: Iterable[Symbol]) -> bool:
         """Whether no store of what depends on these variables is finite where the sum is 0."""
         return all(
-            isinstance(item, Define) or (isinstance(item, Write) and self._is_infinite(item.value))
+            isinstance(item, Define) or (isinstance(item, Write) and self._order(item.value) < 0)
             for item in dependent(self._after, results)
         )
 
-    def _is_zero(self, expr: Expr) -> bool:
+    def _order(self, expr: Expr) -> int:
+        """1 where an expression is 0 if the sum is, -1 where it is infinite or NaN then, 0 if unknown."""
         match expr:
             case Name(symbol=symbol):
-                return symbol in self._zero
-            case Binary(operator="*", left=left, right=right):
-                return self._is_zero(left) or self._is_zero(right)
-            case Cast() | Expand() | Broadcast() | Reshape() | Permute():
-                return self._is_zero(expr.operand)
-        return False
-
-    def _is_infinite(self, expr: Expr) -> bool:
-        """Whether an expression is infinite or NaN where the sum is 0."""
-        match expr:
-            case Name(symbol=symbol):
-                return symbol in self._infinite
-            case Binary(operator="/", right=right) if self._is_zero(right):
-                return True
-            case Call(function="log" | "log2" | "rsqrt", arguments=(argument,)):
-                return self._is_zero(argument)
+                return self._orders.get(symbol, 0)
+            case Binary(operator="/", left=left, right=right):
+                return -1 if self._order(left) < 0 or self._order(right) > 0 else 0
             case Binary(operator="+" | "-" | "*", left=left, right=right):
-                return self._is_infinite(left) or self._is_infinite(right)
-            case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
-                return self._is_infinite(operand)
-            case Cast() | Expand() | Broadcast() | Reshape() | Permute() | Reduce(operator="+"):
-                return self._is_infinite(expr.operand)
-        return False
+                orders = sorted(map(self._order, (left, right)))
+                return orders[1] if expr.operator == "*" and orders[0] >= 0 else min(orders[0], 0)
+            case Call(function="log" | "log2" | "rsqrt", arguments=(argument,)):
+                return -1 if self._order(argument) > 0 else 0
+            case Reduce(operator="+", operand=operand) | Unary(operator="-", operand=operand):
+                return min(self._order(operand), 0)
+            case Cast() | Expand() | Broadcast() | Reshape() | Permute():
+                return self._order(expr.operand)
+        return 0
 
 
 def _logarithm(growth: float) -> str | None:
@@ -395,9 +357,18 @@ def _is_positive(expr: Expr, values: Values, summed: Symbol) -> bool:
 
 
 def _is_zero(expr: Expr) -> bool:
-    """Whether all elements are the number 0."""
-    while isinstance(expr, Broadcast | Cast):
-        expr = expr.operand
+    """Whether all elements are 0, for all values of the variables."""
+    match expr:
+        case Binary(operator="-", left=left, right=right):
+            return same(left, right)
+        case Binary(operator="*", left=left, right=right):
+            return _is_zero(left) or _is_zero(right)
+        case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
+            return _is_zero(operand)
+        case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
+            return _is_zero(operand)
+        case Cast(operand=operand) if is_floating(expr.type):
+            return _is_zero(operand)
     return constant(expr) == 0
 
 
@@ -414,7 +385,7 @@ def _without_factor(expr: Expr, symbol: Symbol) -> tuple[Expr, Expr | None]:
                 summed, factor = _without_factor(operand, symbol)
                 if factor is not None:
                     return replace(expr, **{side: summed}), factor
-        case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
+        case Cast(operand=operand) if converts_floats(expr):
             inner, factor = _without_factor(operand, symbol)
             return replace(expr, operand=inner), factor
     return expr, None

@@ -13,7 +13,7 @@ inside an inner block they are added to a variable that was declared before the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,7 +42,6 @@ from pytriton.lang.tree.typed import (
     Constexpr,
     Expand,
     Expr,
-    If,
     Literal,
     Load,
     Name,
@@ -64,7 +63,6 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.unparse import ADDED
 from pytriton.lang.tree.walk import children, names, walk
 from pytriton.source import Span
 
@@ -120,8 +118,7 @@ class Reversed(Recomputed):
 
     def _block(self, items: list[Item]) -> None:
         self.recompute(items)
-        for symbol in defined_in(items):
-            self._owner[symbol] = self.level
+        self._own(items)
         for item in reversed(items):
             self.level.about = None if isinstance(item.statement, Remark) else item.statement.span
             match item:
@@ -223,19 +220,19 @@ class Reversed(Recomputed):
             adjoint = self._adjoints.pop(merge.after, None)
             if adjoint is not None:
                 cotangents.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
-        condition = self._spell(branch.condition)
-        blocks: list[list[Statement]] = []
-        outer = self.level
-        for arm, at in ((branch.then, 0), (branch.otherwise, 1)):
-            self.level = Level(outer)
-            for symbol in defined_in(arm):
-                self._owner[symbol] = self.level
+
+        def write(arm: list[Item], at: int) -> None:
+            self._own(arm)
             for ends, formula in cotangents:
                 self.contribute(ends[at], Cotangent(formula, shape_of(ends[at].type)))
             self._block(arm)
-            blocks.append(self.level.lines)
-        self.level = outer
-        self.emit(If(ADDED, condition, tuple(blocks[0]), tuple(blocks[1])))
+
+        self._decide(branch, write)
+
+    def _own(self, items: Iterable[Item], carried: Iterable[Carried] = ()) -> None:
+        """Let this block declare the variables of its statements."""
+        symbols = [*defined_in(items), *(carry.inside for carry in carried)]
+        self._owner |= dict.fromkeys(symbols, self.level)
 
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
@@ -256,21 +253,17 @@ class Reversed(Recomputed):
                 cotangents[carry.inside] = value = self._collected(carry.after, adjoint).value
                 if carry.after in self.left_cotangents:
                     self.emit(f.store(self._spell(self.left_cotangents[carry.after]), value, None))
-        outer, inner = self.level, Level(self.level)
-        heads, every = self._starts(loop, inner)
-        self.level = inner
-        for symbol in [*defined_in(loop.body), *(carry.inside for carry in loop.carried)]:
-            self._owner[symbol] = inner
-        condition = None if loop.condition is None else self._spell(loop.condition)
-        for carry in loop.carried:
-            if carry.inside in cotangents:
-                self.contribute(carry.last, Cotangent(cotangents[carry.inside], shape_of(carry.last.type)))
-        self._block(loop.body)
-        steps = self.ends(every)
-        self.level = outer
+
+        def write(body: list[Item]) -> None:
+            self._own(body, loop.carried)
+            for carry in loop.carried:
+                if carry.inside in cotangents:
+                    value = cotangents[carry.inside]
+                    self.contribute(carry.last, Cotangent(value, shape_of(carry.last.type)))
+            self._block(body)
+
         over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
-        above = loop.statement.comments.above if over_programs else ()
-        self.emit(f.loop(heads, condition, steps, inner.lines, *above))
+        self._repeat(loop, write, loop.statement.comments.above if over_programs else ())
         for carry in loop.carried:
             cotangent = cotangents.get(carry.inside)
             self._check_sum(carry, cotangent, self._adjoints.pop(carry.inside, None), loop)
@@ -325,8 +318,7 @@ class Reversed(Recomputed):
         about = self.level.about
         start, end = states.open()
         self.enter()
-        for symbol in [*defined_in(loop.body), *(carry.inside for carry in loop.carried)]:
-            self._owner[symbol] = self.level
+        self._own(loop.body, loop.carried)
         iteration = self.new("i", INT)
         states.begin(iteration)
         for carry, variable in cotangents.items():
@@ -381,7 +373,7 @@ class Reversed(Recomputed):
 
     def value(self, expr: Expr) -> Expr:
         """The value of an expression of the forward, short enough to be repeated."""
-        cached = self._cached(expr)
+        cached = self.level.values.get(expr)
         if cached is not None:
             return cached
         formula = self._spell(expr, exact=True)

@@ -17,10 +17,11 @@ A backward reads what is stored where it needs fewer loops or products then; els
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pytriton.frozen import record
-from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.active import Flow, converts_floats
 from pytriton.gradient.derive.graph import (
     Define,
     Item,
@@ -32,7 +33,6 @@ from pytriton.gradient.derive.graph import (
     values_in,
 )
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Symbol
-from pytriton.lang.tree.types import ScalarType, element_of
 from pytriton.lang.tree.walk import has_memory, names, same
 
 Values = Mapping[Symbol, Expr]
@@ -75,6 +75,21 @@ def saved_by(
         kept = flow.roots(pointer) <= set(outputs) and symbol in places
         if kept and all(place < places[symbol] for place in before):
             return SavedValue(symbol, pointer)
+    return None
+
+
+def at_one(
+    expr: Expr, is_one: Callable[[Expr], bool], plain: Callable[[Expr], Expr] = lambda expr: expr
+) -> Expr | None:
+    """x, of ``x / s`` and ``x + log(s)``: their value if s is 1. ``plain``: what operands are read as."""
+    match expr:
+        case Binary(operator="/", left=kept, right=unit) if is_one(unit):
+            return kept
+        case Binary(operator="+", left=left, right=right):
+            for kept, other in ((left, right), (right, left)):
+                match plain(other):
+                    case Call(function="log" | "log2", arguments=(unit,)) if is_one(unit):
+                        return kept
     return None
 
 
@@ -144,20 +159,23 @@ class _Left:
                 return self._plain(self._values[symbol], rounded)
             case Broadcast(operand=operand):
                 return self._plain(operand, rounded)
-            case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
-                of, to = element_of(operand.type), element_of(expr.type)
-                assert isinstance(of, ScalarType) and isinstance(to, ScalarType)
-                return self._plain(operand, rounded) if rounded or to.bits >= of.bits else expr
+            case Cast(operand=operand) if converts_floats(expr) and (rounded or f.is_harmless(expr)):
+                return self._plain(operand, rounded)
         return expr
 
     def _mean(self, expr: Expr) -> Symbol | None:
         """The sum x, where an expression is x / s."""
         match self._plain(expr, rounded=True):
-            case Binary(operator="/", left=left, right=right) if self._is_one(right):
-                summed = self._plain(left)
-                if isinstance(summed, Name) and summed.symbol in self._sums:
-                    return summed.symbol
+            case Binary(operator="/") as mean:
+                summed = self._at_one(mean)
+                return summed if summed in self._sums else None
         return None
+
+    def _at_one(self, expr: Expr) -> Symbol | None:
+        """The variable x, of ``x / s`` and ``x + log(s)``."""
+        kept = at_one(expr, self._is_one, self._plain)
+        variable = None if kept is None else self._plain(kept)
+        return variable.symbol if isinstance(variable, Name) else None
 
     def _is_one(self, expr: Expr) -> bool:
         """Whether an expression is s, as a row or a column."""
@@ -166,14 +184,9 @@ class _Left:
 
     def _is_exponent(self, expr: Expr) -> bool:
         """Whether an expression is M + log(s) / c."""
-        match self._plain(expr):
-            case Binary(operator="+", left=left, right=right):
-                for first, second in ((left, right), (right, left)):
-                    exponent, logarithm = self._plain(first), self._plain(second)
-                    match exponent, logarithm:
-                        case Name(symbol=symbol), Call(function="log" | "log2", arguments=(summed,)):
-                            return symbol is self._loop.exponent and self._is_one(summed)
-        return False
+        total = self._plain(expr)
+        added = isinstance(total, Binary) and total.operator == "+"
+        return added and self._at_one(total) is self._loop.exponent
 
     def _has_rows_of(self, write: Write, other: Item) -> bool:
         """Whether another statement stores only rows that this one stores."""
