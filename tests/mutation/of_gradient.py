@@ -329,15 +329,15 @@ WRONG = (
     (
         "one axis of parts",
         "gradient/derive/assemble:_Kernel._in_parts",
-        "number = f.add(number, f.multiply(many, _of_grid('get_program_id', other)))",
+        "number = f.add(number, f.multiply(many, f.of_grid('program_id', other)))",
         "",
         ("channels",),
     ),
     (
         "each program walks all programs",
         "gradient/derive/walk/turned:_walk",
-        "many = Call(place, INT, 'num_programs', (Literal(place, INT, axis),))",
-        "",
+        "start, many = (f.named(result.part), f.of_grid('num_programs', axis))",
+        "start = f.named(result.part)",
         ("channels", "scalars"),
     ),
     (

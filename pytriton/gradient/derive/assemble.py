@@ -25,7 +25,7 @@ from pytriton.gradient.derive.stored import SavedValue, saved
 from pytriton.gradient.derive.walk.operands import arranged
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
-from pytriton.lang.tree.typed import Body, Comments, Expr, For, KernelDef, Statement, Store, Symbol
+from pytriton.lang.tree.typed import Body, Comments, For, KernelDef, Statement, Store, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType, shape_of
 from pytriton.lang.tree.unparse import kernel_text, sizes
 from pytriton.lang.tree.walk import reads
@@ -339,11 +339,11 @@ class _Kernel:
     def _in_parts(self, lines: Body, part: Symbol) -> Body:
         """The lines with pointers to this program's part of each sum."""
         axis = self.at.axis or 0
-        number, many = _of_grid("get_program_id", axis), _of_grid("get_num_programs", axis)
+        number, many = f.of_grid("program_id", axis), f.of_grid("num_programs", axis)
         tops: list[Statement] = [f.declare(part, number)]
         for other in self.at.others:
-            number = f.add(number, f.multiply(many, _of_grid("get_program_id", other)))
-            many = f.multiply(many, _of_grid("get_num_programs", other))
+            number = f.add(number, f.multiply(many, f.of_grid("program_id", other)))
+            many = f.multiply(many, f.of_grid("num_programs", other))
         offset = f.cast(number if self.at.others else f.named(part), LONG)
         for symbol, size in self.sizes.items():
             gradient = self.reversed.parameters[self.reversed.gradient(symbol)]
@@ -377,10 +377,6 @@ def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
     if not kept.segments:
         when = "as each iteration begins with it"
     return f"{chosen[kept.state]} [{shape}]: {kept.name} {when}"
-
-
-def _of_grid(function: str, axis: int) -> Expr:
-    return f.call(function, INT, f.number(axis))
 
 
 _RESERVED: Final = frozenset(

@@ -215,6 +215,11 @@ def call(function: str, element: ScalarType, *arguments: Expr) -> Expr:
     return typed.Call(ADDED, type_, function, arguments)
 
 
+def of_grid(function: str, axis: int) -> Expr:
+    """``program_id`` or ``num_programs`` along an axis."""
+    return call(function, INT, number(axis))
+
+
 def load(pointer: Expr, mask: Expr | None = None) -> Expr:
     """What is in memory."""
     own = element(pointer)

@@ -303,6 +303,11 @@ def renamed(expr: Expr, new: Mapping[Symbol, Symbol]) -> Expr:
     return with_children(expr, lambda part: renamed(part, new))
 
 
+def replaced(expr: Expr, new: Mapping[Expr, Expr]) -> Expr:
+    """The expression with others in place of some of its nodes."""
+    return new[expr] if expr in new else with_children(expr, lambda part: replaced(part, new))
+
+
 def rewritten(
     item: Item, change: Callable[[Expr], Expr], symbol: Callable[[Symbol], Symbol] = lambda symbol: symbol
 ) -> Item:

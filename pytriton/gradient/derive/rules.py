@@ -188,25 +188,27 @@ def _seen(cotangent: Cotangent, at: Surroundings) -> Cotangent:
     return Cotangent(value, cotangent.shape, f.binary("!=", value, _ZERO))
 
 
-def _reshaped(cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings) -> Cotangent:
+def _moved(
+    cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings, move: Callable[[Expr], Expr]
+) -> Cotangent:
+    """The same elements in another shape."""
     if not f.shape(cotangent.value) and cotangent.mask is None:
         return replace(cotangent, shape=shape)
-    masked = cotangent.mask is not None
-    value = _full(cotangent)
-    if not shape:
-        bare = Cotangent(f.reduced(value, range(len(cotangent.shape))), shape)
-    else:
-        bare = Cotangent(at.named(value, shape), shape)
-    return _seen(bare, at) if masked else bare
+    bare = Cotangent(move(_full(cotangent)), shape)
+    return bare if cotangent.mask is None else _seen(bare, at)
+
+
+def _reshaped(cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings) -> Cotangent:
+    def move(value: Expr) -> Expr:
+        return at.named(value, shape) if shape else f.reduced(value, range(len(cotangent.shape)))
+
+    return _moved(cotangent, shape, at, move)
 
 
 def _permuted(cotangent: Cotangent, order: Sequence[int], at: Surroundings) -> Cotangent:
     inverse = [order.index(axis) for axis in range(len(order))]
     shape = tuple(cotangent.shape[axis] for axis in inverse)
-    if not f.shape(cotangent.value) and cotangent.mask is None:
-        return replace(cotangent, shape=shape)
-    bare = Cotangent(f.permuted(_full(cotangent), inverse), shape)
-    return _seen(bare, at) if cotangent.mask is not None else bare
+    return _moved(cotangent, shape, at, lambda value: f.permuted(value, inverse))
 
 
 def _spread(formula: Expr, shape: tuple[int, ...], axis: int) -> Expr:

@@ -112,10 +112,8 @@ class _Bound:
 
 def shared_mask(mask: Expr, proof: Growing, values: Values) -> Expr | None:
     """The mask of a load in the last program; None where it is not ``counter + r < bound``."""
-    whole = bare = inlined(mask, values, {proof.bound})
-    while isinstance(bare, Expand | Broadcast):
-        bare = bare.operand
-    match bare:
+    whole = inlined(mask, values, {proof.bound})
+    match f.inside(whole, Expand, Broadcast):
         case Binary(operator="<", left=Binary(operator="+", left=left, right=right), right=bound):
             counted = _is(left, proof.counter) and _counts_up(right, values)
             if counted and _is(bound, proof.bound):
@@ -124,9 +122,8 @@ def shared_mask(mask: Expr, proof: Growing, values: Values) -> Expr | None:
 
 
 def _is(expr: Expr, symbol: Symbol) -> bool:
-    while isinstance(expr, Broadcast):
-        expr = expr.operand
-    return isinstance(expr, Name) and expr.symbol is symbol
+    inner = f.inside(expr, Broadcast)
+    return isinstance(inner, Name) and inner.symbol is symbol
 
 
 def _counts_up(expr: Expr, values: Values) -> bool:

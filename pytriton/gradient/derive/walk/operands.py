@@ -28,6 +28,7 @@ from typing import Any
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.graph import replaced
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -51,12 +52,11 @@ from pytriton.lang.tree.types import Type, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import (
     assigned,
     children,
-    expressions,
     map_statements,
-    walk,
     with_children,
     with_expressions,
 )
+from pytriton.passes.analysis.queries import nodes
 
 TURNED = (1, 0)
 
@@ -78,22 +78,15 @@ def _declared(body: Body) -> dict[Symbol, Declare]:
     return {s.symbol: s for s in body if isinstance(s, Declare) and s.value is not None}
 
 
-def _nodes(body: Body) -> Iterator[Expr]:
-    return (node for expr in expressions(body) for node in walk(expr))
-
-
 def _uses(body: Body, symbol: Symbol) -> int:
     """How often a variable is read."""
-    return sum(isinstance(node, Name) and node.symbol is symbol for node in _nodes(body))
+    return sum(node.symbol is symbol for node in nodes(body, Name))
 
 
 def _without(body: Body, statement: Statement, change: Mapping[Expr, Expr]) -> Body:
     """The statements without one of them, and with other expressions."""
-
-    def changed(expr: Expr) -> Expr:
-        return change[expr] if expr in change else with_children(expr, changed)
-
-    return tuple(with_expressions(other, changed) for other in body if other is not statement)
+    kept = (other for other in body if other is not statement)
+    return tuple(with_expressions(other, lambda expr: replaced(expr, change)) for other in kept)
 
 
 # ---------------------------------------------------------------- masks of rows
@@ -109,9 +102,7 @@ def _masked(expr: Expr | None) -> tuple[Expr, Expr] | None:
 
 
 def _plain(expr: Expr) -> Expr:
-    while isinstance(expr, Broadcast | Cast):
-        expr = expr.operand
-    return expr
+    return f.inside(expr, Broadcast, Cast)
 
 
 def _without_masked_operands(body: Body) -> Body:
@@ -139,7 +130,7 @@ def _products_of(body: Body, symbol: Symbol, rows: Expr, value: Expr) -> Iterato
 
 
 def _products(body: Body) -> Iterator[Dot]:
-    return (node for node in _nodes(body) if isinstance(node, Dot) and node.accumulator is None)
+    return (node for node in nodes(body, Dot) if node.accumulator is None)
 
 
 def _transposed(expr: Expr) -> Symbol | None:
@@ -156,7 +147,7 @@ def _without_masked_sums(body: Body) -> Body:
     for symbol, statement in _declared(body).items():
         if not isinstance(statement.value, Dot) or _uses(body, symbol) != 1:
             continue
-        for node in _nodes(body):
+        for node in nodes(body, Select):
             masked = _masked(node)
             if masked is not None and f.variable(masked[1]) is symbol:
                 left = f.select(f.expanded(masked[0], [False, True]), statement.value.left, f.number(0))

@@ -31,10 +31,10 @@ from pytriton.gradient.derive.graph import (
     dependent,
     read_in,
     rewritten,
+    values_in,
 )
-from pytriton.lang.tree.typed import Call, Expr, Literal, Symbol
-from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
-from pytriton.lang.tree.unparse import ADDED
+from pytriton.lang.tree.typed import Expr, Symbol
+from pytriton.lang.tree.types import LONG, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import rebuild, same
 
 
@@ -98,13 +98,9 @@ def rows_of(items: Sequence[Item], loop: Loop, axes: Iterable[int]) -> Rows | No
 
 def _program(items: Iterable[Item], axis: int) -> tuple[Expr, Expr]:
     """The number of a program along an axis, as the kernel names it; and how many there are."""
-    which = (Literal(ADDED, INT, axis),)
-    number = Call(ADDED, INT, "program_id", which)
-    named = (
-        item.symbol for item in items if isinstance(item, Define) and item.value and same(item.value, number)
-    )
-    symbol = next(named, None)
-    return f.named(symbol) if symbol else number, Call(ADDED, INT, "num_programs", which)
+    number = f.of_grid("program_id", axis)
+    named = (f.named(symbol) for symbol, value in values_in(items).items() if same(value, number))
+    return next(named, number), f.of_grid("num_programs", axis)
 
 
 def _is_row(symbol: Symbol) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytriton.frozen import replace
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.graph import (
     Carried,
     Define,
@@ -27,6 +28,7 @@ from pytriton.gradient.derive.graph import (
     every,
     expressions_of,
     read_in,
+    replaced,
     rewritten,
     values_in,
 )
@@ -47,7 +49,6 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import (
-    BOOL,
     INT,
     PointerType,
     element_of,
@@ -74,6 +75,13 @@ class Turned:
     loads: dict[Load, Load] = field(default_factory=dict)
     growing: Growing | None = None
 
+    def changed(self, expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+        """The expression with its operands changed; a load is still known by what it was."""
+        result = with_children(expr, change)
+        if isinstance(result, Load) and isinstance(expr, Load):
+            self.loads[result] = self.loads.get(expr, expr)
+        return result
+
 
 def turned(
     items: list[Item], axis: int, sums: OnlyAdds | None, summed: Collection[Load], where: Span, grows: bool
@@ -92,10 +100,7 @@ def turned(
         for function, symbol in (("program_id", program), ("num_programs", count)):
             if _asks(expr, axis, function):
                 return Name(expr.span, expr.type, symbol)
-        changed = with_children(expr, once)
-        if isinstance(changed, Load) and isinstance(expr, Load):
-            result.loads[changed] = expr
-        return changed
+        return result.changed(expr, once)
 
     straight: list[Item] = []
     for item in items:
@@ -118,22 +123,21 @@ def turned(
 def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span) -> Loop:
     """The loop over the programs: all of them, or every n-th."""
     program, after = result.program, replace(result.program)
-    many: Expr = Literal(place, INT, 1)
-    start: Expr = Literal(place, INT, 0) if result.growing is None else result.growing.first
+    many = f.number(1)
+    start = f.number(0) if result.growing is None else result.growing.first
     if shared:
-        start = Name(place, INT, result.part)
-        many = Call(place, INT, "num_programs", (Literal(place, INT, axis),))
-    step = Define(after, Binary(place, INT, "+", Name(place, INT, program), many), Remark(place))
+        start, many = f.named(result.part), f.of_grid("num_programs", axis)
+    step = Define(after, f.add(f.named(program), many), Remark(place))
     carried = Carried(start, program, after, replace(program), True)
-    end: Expr = Name(place, INT, result.count)
+    end = f.named(result.count)
     for condition in result.growing.conditions if result.growing else ():
-        end = Select(place, INT, condition, end, Literal(place, INT, 0))
+        end = f.select(condition, end, f.number(0))
     return _loop([carried], end, [*body, step], axis, place)
 
 
 def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place: Span) -> Loop:
     comments = Comments((f"the forward's programs along axis {axis}, one after another",))
-    test = Binary(place, BOOL, "<", Name(place, INT, carried[0].inside), end)
+    test = f.binary("<", f.named(carried[0].inside), end)
     return Loop(carried, test, body, Remark(place, comments))
 
 
@@ -152,12 +156,9 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
     for load in loads:
         symbol = Symbol(f"shared_{_pointed(load)}", load.type, load.span)  # type: ignore[arg-type]
         before.append(Define(symbol, load, Remark(load.span)))
-        named[load] = Name(load.span, load.type, symbol)
+        named[load] = f.named(symbol)
 
-    def change(expr: Expr) -> Expr:
-        return named[expr] if expr in named else with_children(expr, change)
-
-    return [*before, rewritten(item, change)]
+    return [*before, rewritten(item, lambda expr: replaced(expr, named))]
 
 
 def _pointed(load: Load) -> str:
@@ -195,7 +196,7 @@ def _without_loop(
     loop = sums.loop
     where = replace(loop.statement.span, end=loop.statement.span.start)
     step = Symbol("step", INT, where)
-    number = Call(where, INT, "program_id", (Literal(where, INT, axis),))
+    number = f.of_grid("program_id", axis)
     values = values_in(before)
     moved: dict[tuple[Symbol, Expr], Define] = {}
     inner, changing = values_in(loop.body), changing_in(loop)
@@ -219,9 +220,7 @@ def _without_loop(
         if masked is None:
             return None
         body = masked
-    ends = [
-        Define(carry.after, Name(where, carry.last.type, carry.last), Remark(where)) for carry in loop.carried
-    ]
+    ends = [Define(carry.after, f.named(carry.last), Remark(where)) for carry in loop.carried]
     return [Define(step, number, Remark(where)), *moved.values(), *starts, *body, *ends]
 
 
@@ -236,18 +235,15 @@ def _with_shared_masks(
 
     def masked(expr: Expr) -> Expr:
         nonlocal known
-        changed = with_children(expr, masked)
-        if not isinstance(changed, Load) or not isinstance(expr, Load):
-            return changed
-        of = result.loads[changed] = result.loads[expr]
-        if of not in shared:
+        changed = result.changed(expr, masked)
+        if not isinstance(changed, Load) or result.loads[changed] not in shared:
             return changed
         mask = None if changed.mask is None else shared_mask(changed.mask, proof, values)
         if mask is None or changed.mask is None:
             known = False
             return changed
         whole = replace(changed, mask=mask, other=None)
-        result.loads[whole] = of
+        result.loads[whole] = result.loads[changed]
         other = changed.other or Literal(expr.span, element_of(expr.type), 0)
         return Select(expr.span, expr.type, changed.mask, whole, other)
 
@@ -278,25 +274,23 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     starts = {symbol: replace(symbol) for symbol in definitions}
     ends: list[Item] = []
     after = replace(first)
-    end = Binary(place, INT, "*", Name(place, INT, result.count), tile)
-    carried = [Carried(Literal(place, INT, 0), first, after, replace(first), True)]
+    end = f.binary("*", f.named(result.count), tile)
+    carried = [Carried(f.number(0), first, after, replace(first), True)]
     kept: list[Item] = []
     for item in body:
         step = steps.of(item.value) if isinstance(item, Define) and item.value is not None else None
         if isinstance(item, Define) and item.value is not None and step is not None:
             outside.append(Define(starts[item.symbol], _at_start(item.value, first, starts), item.statement))
             if isinstance(element_of(item.symbol.type), PointerType):
-                by = tile if isinstance(step, int) else Binary(place, INT, "*", tile, step)
+                by = tile if isinstance(step, int) else f.binary("*", tile, step)
                 wide = Broadcast(by.span, with_element(INT, shape_of(item.symbol.type)), by)
                 moved = replace(item.symbol)
-                inner = Name(place, item.symbol.type, item.symbol)
-                start = Name(place, item.symbol.type, starts[item.symbol])
+                start = f.named(starts[item.symbol])
                 carried.append(Carried(start, item.symbol, moved, replace(item.symbol), False))
-                ends.append(Define(moved, Binary(place, item.symbol.type, "+", inner, wide), Remark(place)))
+                ends.append(Define(moved, f.binary("+", f.named(item.symbol), wide), Remark(place)))
                 continue
         kept.append(item)
-    counting = Binary(place, INT, "+", Name(place, INT, first), tile)
-    ends.append(Define(after, counting, Remark(place)))
+    ends.append(Define(after, f.add(f.named(first), tile), Remark(place)))
     axis = int(result.count.name.removeprefix("grid_"))
     return _loop(carried, end, [*kept, *ends], axis, place)
 
@@ -319,10 +313,7 @@ def _in_elements(item: Item, program: Symbol, first: Symbol, result: Turned) -> 
     def change(expr: Expr) -> Expr:
         if any(True for _ in _own_factors(expr, program)):
             return Name(expr.span, expr.type, first)
-        changed = with_children(expr, change)
-        if isinstance(changed, Load) and isinstance(expr, Load):
-            result.loads[changed] = result.loads[expr]
-        return changed
+        return result.changed(expr, change)
 
     return rewritten(item, change) if isinstance(item, Define | Write) else item
 
@@ -339,7 +330,7 @@ def _at_start(expr: Expr, first: Symbol, starts: Mapping[Symbol, Symbol]) -> Exp
                 if isinstance(inner, Name) and inner.symbol is first and other.type == node.type:
                     return change(other)
         if isinstance(node, Name) and node.symbol is first:
-            return Literal(node.span, INT, 0)
+            return f.number(0)
         return with_children(node, change)
 
     return change(expr)
