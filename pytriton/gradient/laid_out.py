@@ -72,8 +72,7 @@ def spread(gradient: torch.Tensor, expanded: torch.Tensor) -> torch.Tensor:
 
 def own(tensor: torch.Tensor) -> torch.Tensor:
     """Without the memory around a view."""
-    whole = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
-    return tensor if whole else tensor.clone()
+    return tensor if is_whole(tensor) else tensor.clone()
 
 
 def overlaps_itself(tensor: torch.Tensor) -> bool:

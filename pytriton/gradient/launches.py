@@ -106,8 +106,7 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
             for symbol in roots:
                 name = "" if symbol is None else symbol.name
                 reaches.setdefault(name, []).append(accesses.reach(touched))
-    bounded = {name: [size for size in sizes if size is not None] for name, sizes in reaches.items()}
-    return {name: max(sizes) for name, sizes in bounded.items() if sizes and len(sizes) == len(reaches[name])}
+    return {name: max(filter(None, sizes), default=0) for name, sizes in reaches.items() if None not in sizes}
 
 
 def check_stores(point: Point, values: Mapping[str, int], device: torch.device) -> None:

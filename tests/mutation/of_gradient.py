@@ -223,8 +223,8 @@ WRONG = (
     ),
     (
         "elements of a state lie on each other",
-        "gradient/derive/states:_lanes",
-        "f.multiply(term, _size(inner)) if inner else term",
+        "gradient/derive/builders:places",
+        "multiply(term, count(inner)) if inner else term",
         "term",
         ("state_in_loop",),
     ),

@@ -35,7 +35,16 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same, walk
-from pytriton.passes.analysis.affine import Affine, dense, distinct, keeps_number, reach, shorten, within
+from pytriton.passes.analysis.affine import (
+    Affine,
+    combine,
+    dense,
+    distinct,
+    keeps_number,
+    reach,
+    shorten,
+    within,
+)
 
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -421,14 +430,10 @@ class Accesses:
         shape = shape_of(expr.type)
         left, right = _lined_up(left, expr.left, shape), _lined_up(right, expr.right, shape)
         match expr.operator:
-            case "+":
-                return left.plus(right)
-            case "-" if not isinstance(element_of(expr.right.type), PointerType):
-                return left.plus(right, -1)
-            case "*" if not right.terms:
-                return left.times(right.low)
-            case "*" if not left.terms:
-                return right.times(left.low)
+            case "-" if isinstance(element_of(expr.right.type), PointerType):
+                return None
+            case "+" | "-" | "*":
+                return combine(expr.operator, [left, right])
             case "<<" if not right.terms and 0 <= right.low < 63:
                 return left.times(1 << right.low)
             case "/" | "%" if not right.terms and right.low > 0:

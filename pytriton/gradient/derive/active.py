@@ -18,9 +18,9 @@ from pytriton.gradient.derive.graph import (
     Item,
     Loop,
     Write,
-    defined_in,
     every,
     expressions_of,
+    set_in,
 )
 from pytriton.lang.tree.typed import (
     Binary,
@@ -79,11 +79,9 @@ class Flow:
         self._active: set[Symbol] = set()
         self._cast: set[Symbol] = set()  # pointers
         self._all = list(every(items))
-        constant = [*every(item for item in self._all if isinstance(item, Loop) and item.constant)]
-        self._constant = {*defined_in(constant)}
-        for item in constant:
-            self._constant |= {carry.inside for carry in item.carried} if isinstance(item, Loop) else set()
-        self._varying = [item for item in self._all if not any(item is other for other in constant)]
+        loops = [item for item in self._all if isinstance(item, Loop) and item.constant]
+        constant, self._constant = [*every(loops)], {*set_in(loops)}
+        self._varying = [item for item in self._all if item not in constant]
         self._cancelled: set[Expr] = {extreme for proof in cancelled for extreme in proof.extremes}
         before = -1
         while before != (before := len(self._active) + len(self._cast) + sum(map(len, self._roots.values()))):

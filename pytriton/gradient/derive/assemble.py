@@ -13,13 +13,13 @@ from typing import Final
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
-from pytriton.gradient.derive.backward_passes import BackwardPass
+from pytriton.gradient.derive.backward_passes import BackwardPass, Unwalkable
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Item, Loop, every
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, live, loops, products, renamed, tidy
-from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.reverse import Reversed
 from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.stored import SavedValue, saved
 from pytriton.gradient.derive.walk.operands import arranged
@@ -71,13 +71,6 @@ class Derived:
 
 
 NO_WORK: Final = (0, 0)
-
-
-class Unwalkable(Exception):
-    """No loop can run over the programs that read by these loads."""
-
-    def __init__(self, loads: Collection[int]) -> None:
-        self.loads = loads
 
 
 def derived_kernel(
@@ -146,10 +139,10 @@ class _Kernel:
                     outputs += self.rows.cotangents.values()
                 sums = only_adds(loop, (carry for carry in loop.carried if flow.active(carry.name)))
                 if sums is None:
-                    raise self._unwalkable()
+                    raise Unwalkable(self.at.ways)
             self.turn = turned(items, at.axis, sums, shared, kernel.span, at.grows)
             if self.turn is None:
-                raise self._unwalkable()
+                raise Unwalkable(self.at.ways)
             items = self.turn.items
             ways = {new: ways[old] for new, old in self.turn.loads.items() if old in ways}
             parameters.append(self.turn.count)
@@ -323,18 +316,12 @@ class _Kernel:
             return live(self.reversed.run(self.items))
         self.reversed.alone = False
         part = self.reversed.declare(self.turn.part)
-        try:
-            lines = live(self.reversed.run(self.items))
-        except NotShared:
-            raise self._unwalkable() from None
+        lines = live(self.reversed.run(self.items))
         unknown = self.reversed.variables_of(self.turn.unknown)
         reruns = self.at.loop is not None and loops(lines) > 1  # besides the walk over programs
         if reruns or not unknown.isdisjoint(reads(lines)):
-            raise self._unwalkable()  # it takes the whole loop
+            raise Unwalkable(self.at.ways)  # it takes the whole loop
         return self._in_parts(lines, part) if self.at.has_parts else lines
-
-    def _unwalkable(self) -> Unwalkable:
-        return Unwalkable([number for number, way in self.at.ways if way == "sum"])
 
     def _in_parts(self, lines: Body, part: Symbol) -> Body:
         """The lines with pointers to this program's part of each sum."""

@@ -30,6 +30,14 @@ Way = Choice["store", "add", "sum", "atomic"]
 MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again
 
 
+class Unwalkable(Exception):
+    """No loop can run over the programs that read by the loads whose gradients are sums."""
+
+    def __init__(self, ways: Iterable[tuple[int, Way]]) -> None:
+        self.loads = [number for number, way in ways if way == "sum"]
+        assert self.loads
+
+
 @record
 class BackwardPass:
     """One kernel. ``ways``: of loads, by number.

@@ -7,6 +7,7 @@ and leave out what changes nothing (``x * 1``, ``- -x``).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -231,6 +232,21 @@ def lanes(size_: int) -> Expr:
     """``0 ... TN``."""
     type_ = with_element(INT, (size_,))
     return typed.Range(ADDED, type_, number(0), size(size_))
+
+
+def count(shape: Sequence[int]) -> Expr:
+    """How many elements a block has."""
+    return functools.reduce(multiply, map(size, shape)) if shape else number(1)
+
+
+def places(shape: Sequence[int]) -> Expr:
+    """The number of each element of a block."""
+    terms: list[Expr] = []
+    for axis in range(len(shape)):
+        term = expanded(lanes(shape[axis]), [at != axis for at in range(len(shape))])
+        inner = shape[axis + 1 :]
+        terms.append(multiply(term, count(inner)) if inner else term)
+    return functools.reduce(add, terms)
 
 
 def cast(formula: Expr, to: ScalarType) -> Expr:

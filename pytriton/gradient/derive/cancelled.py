@@ -193,13 +193,14 @@ class Shift:
         self.grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
         return own
 
-    def of(self, expr: Expr) -> Drift | None:
-        """How an expression grows."""
+    def of(self, expr: Expr, shape: tuple[int, ...] | None = None) -> Drift | None:
+        """How an expression grows; repeated to a shape."""
         grown = self._of(expr)
         if grown is None or grown in _STILL:
             return grown
         by = float(f"{grown.by:.{self._digits}g}")
-        return Drift(grown.kind, by, grown.axes) if by else FIXED
+        grown = Drift(grown.kind, by, grown.axes) if by else FIXED
+        return grown if shape is None else _moved(grown, repeated_axes(shape_of(expr.type), shape))
 
     def _of(self, expr: Expr) -> Drift | None:
         if expr in self.shifted:
@@ -218,12 +219,11 @@ class Shift:
             case Select(condition=condition, yes=yes, no=no):
                 if self.of(condition) != FIXED:
                     return None
-                shape = shape_of(expr.type)
-                return _joined(*(broadcast(self.of(arm), shape_of(arm.type), shape) for arm in (yes, no)))
+                return _joined(*(self.of(arm, shape_of(expr.type)) for arm in (yes, no)))
             case Broadcast() | Expand() | Permute() | Reshape():
                 return _moved(self.of(expr.operand), moved_axes(expr))
             case Cast(operand=operand) if converts_floats(expr):
-                return broadcast(self.of(operand), shape_of(operand.type), shape_of(expr.type))
+                return self.of(operand, shape_of(expr.type))
             case Cast() if constant(expr) == 0:
                 return _ZERO
             case Reduce():
@@ -236,9 +236,7 @@ class Shift:
                 return FIXED if all(self.of(part) in _STILL for part in children(expr)) else None
 
     def _binary(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> Drift | None:
-        first, second = (
-            broadcast(self.of(operand), shape_of(operand.type), shape) for operand in (left, right)
-        )
+        first, second = self.of(left, shape), self.of(right, shape)
         if first is None or second is None:
             return None
         if operator in "+-":
@@ -290,11 +288,6 @@ def _joined(left: Drift | None, right: Drift | None) -> Drift | None:
         if growth == _INFINITE and other is not None and other.kind == "+":
             return other
     return None
-
-
-def broadcast(grown: Drift | None, shape: tuple[int, ...], to: tuple[int, ...]) -> Drift | None:
-    """Repeated to another shape."""
-    return _moved(grown, repeated_axes(shape, to))
 
 
 def _moved(grown: Drift | None, places: Axes | None) -> Drift | None:

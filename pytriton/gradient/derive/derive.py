@@ -25,8 +25,8 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses
-from pytriton.gradient.derive.assemble import Derived, Unwalkable, derived_kernel, every_loop
-from pytriton.gradient.derive.backward_passes import BackwardPass, Point, added, cost, planned
+from pytriton.gradient.derive.assemble import Derived, derived_kernel, every_loop
+from pytriton.gradient.derive.backward_passes import BackwardPass, Point, Unwalkable, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import refuse
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
@@ -243,7 +243,7 @@ def _leaving(
         leaving = derived_kernel(forward, kernels[0].at, inputs, wide, kernels[0].kernel, walk.rows)
         if {*reads} <= {*leaving.states}:
             return leaving
-    raise Unwalkable([number for number, way in walk.at.ways if way == "sum"])
+    raise Unwalkable(walk.at.ways)
 
 
 def _sum(forward: Forward, symbol: Symbol, taken: Mapping[str, str]) -> tuple[str, str]:

@@ -260,6 +260,13 @@ def expressions_of(item: Item) -> Iterator[Expr]:
                 yield f.named(arm)
 
 
+def set_in(items: Iterable[Item]) -> list[Symbol]:
+    """The variables that these statements define, inside their blocks too."""
+    inner = [*every(items)]
+    carried = (carry.inside for item in inner if isinstance(item, Loop) for carry in item.carried)
+    return [*defined_in(inner), *carried]
+
+
 def values_in(items: Iterable[Item]) -> dict[Symbol, Expr]:
     """The values that these statements define, by variable."""
     return {item.symbol: item.value for item in items if isinstance(item, Define) and item.value is not None}
@@ -340,9 +347,7 @@ def rewritten(
 
 def copied(loop: Loop) -> tuple[Loop, dict[Symbol, Symbol]]:
     """The same loop with variables of its own, by those of the first."""
-    inner = [*every([loop])]
-    carried = [carry.inside for item in inner if isinstance(item, Loop) for carry in item.carried]
-    own = {symbol: replace(symbol) for symbol in (*defined_in(inner), *carried)}
+    own = {symbol: replace(symbol) for symbol in set_in([loop])}
     copy = rewritten(loop, lambda expr: renamed(expr, own), lambda symbol: own.get(symbol, symbol))
     assert isinstance(copy, Loop)
     return copy, own

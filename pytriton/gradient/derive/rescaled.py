@@ -38,7 +38,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow, converts_floats, is_floating
-from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift, broadcast
+from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift
 from pytriton.gradient.derive.graph import (
     Carried,
     Define,
@@ -218,7 +218,7 @@ class _Rescaling:
         shift.follow(body)
         grown = dict.fromkeys(self._sums, FIXED)
         for carry, factor in self._factors.items():
-            scale = broadcast(shift.of(factor), shape_of(factor.type), shape_of(carry.inside.type))
+            scale = shift.of(factor, shape_of(carry.inside.type))
             if scale is None or scale.kind != "*":
                 return False
             grown[carry] = scale

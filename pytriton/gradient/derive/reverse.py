@@ -13,6 +13,7 @@ inside an inner block they are added to a variable that was declared before the 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,7 +22,7 @@ from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import is_floating
 from pytriton.gradient.derive.again import Level, Recomputed
-from pytriton.gradient.derive.backward_passes import Way
+from pytriton.gradient.derive.backward_passes import Unwalkable, Way
 from pytriton.gradient.derive.graph import (
     Branch,
     Carried,
@@ -73,10 +74,6 @@ _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number(0)
 _ONE: Final = f.number(1)
-
-
-class NotShared(Exception):
-    """A sum over programs depends on the program that adds to it."""
 
 
 @dataclass(eq=False)
@@ -302,7 +299,7 @@ class Reversed(Recomputed):
         have cotangents.
         """
         if not self.alone:
-            raise NotShared
+            raise Unwalkable(self._ways.values())
         repeat, first = self._repeated[loop]
         floats = [carry for carry in loop.carried if is_floating(carry.inside.type)]
         kind = Checkpoints if loop in self.segmented else States
@@ -351,13 +348,10 @@ class Reversed(Recomputed):
         """Refuse a carried value that is not a sum."""
         if cotangent is None and out is None:
             return
-        whole = out is not None and out.variable is None and len(out.pending) == 1
-        if (
-            whole
-            and out is not None
-            and cotangent is not None
-            and f.alike(settled(out.pending[0]), cotangent)
-        ):
+        single = (
+            out.pending[0] if out is not None and out.variable is None and len(out.pending) == 1 else None
+        )
+        if single is not None and f.alike(settled(single), cotangent):
             return
         refuse(
             "TC708",
@@ -430,7 +424,7 @@ class Reversed(Recomputed):
             return
         number, way = self._ways[load]
         if way == "sum" and self.level is not self.top:
-            raise NotShared
+            raise Unwalkable(self._ways.values())
         root = self._root(load.pointer)
         assert root is not None
         pointer = self._spell(self._gradient_pointer(load.pointer))
@@ -471,8 +465,4 @@ def _gives(item: Item, symbol: Symbol) -> bool:
 
 
 def _state(carry: Carried) -> str:
-    element, count = element_of(carry.inside.type), 1
-    for size in shape_of(carry.inside.type):
-        count *= size
-    assert isinstance(element, ScalarType)
-    return f"{count * element.bits // 8} bytes"
+    return f"{math.prod(shape_of(carry.inside.type)) * f.scalar(carry.name).bits // 8} bytes"

@@ -8,7 +8,6 @@ Integers and pointers are computed from the number of the iteration.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -140,14 +139,14 @@ class States:
 
     def _points(self, pointer: Symbol, carry: Carried, to: Expr, rows: Expr) -> None:
         """Declare a pointer before all else, so many rows after another."""
-        offset = f.multiply(rows, _size(shape_of(carry.inside.type)))
+        offset = f.multiply(rows, f.count(shape_of(carry.inside.type)))
         self.of.top.lines.insert(self.of.heads, f.declare(pointer, f.binary("+", to, offset)))
 
     def _place(self, pointer: Symbol, carry: Carried, row: Expr) -> Expr:
         shape = shape_of(carry.inside.type)
-        offset = f.multiply(f.cast(row, LONG), _size(shape))
+        offset = f.multiply(f.cast(row, LONG), f.count(shape))
         there = f.binary("+", f.named(pointer), offset)
-        return there if not shape else f.binary("+", there, _lanes(shape))
+        return there if not shape else f.binary("+", there, f.places(shape))
 
     def _put(
         self, carry: Carried, level: Level, pointer: Symbol, row: Expr, mask: Expr | None = None
@@ -219,20 +218,3 @@ def _element(carry: Carried) -> ScalarType:
     element = element_of(carry.inside.type)
     assert isinstance(element, ScalarType)
     return element
-
-
-def _size(shape: tuple[int, ...]) -> Expr:
-    """How many elements a block has."""
-    sizes = list(map(f.size, shape))
-    return functools.reduce(f.multiply, sizes, f.number(1)) if len(sizes) != 1 else sizes[0]
-
-
-def _lanes(shape: tuple[int, ...]) -> Expr:
-    """The number of each element of a block."""
-    terms: list[Expr] = []
-    for axis in range(len(shape)):
-        term = f.lanes(shape[axis])
-        term = f.expanded(term, [at != axis for at in range(len(shape))])
-        inner = shape[axis + 1 :]
-        terms.append(f.multiply(term, _size(inner)) if inner else term)
-    return functools.reduce(f.add, terms)

@@ -60,9 +60,8 @@ class Rows:
     def place(self, symbol: Symbol, parameter: Symbol) -> Expr:
         """Where the rows of a variable are: lanes side by side, the programs one after another."""
         shape = shape_of(symbol.type)
-        many = f.size(shape[0]) if shape else f.number(1)
-        place = f.named(parameter)
-        lanes = [f.lanes(shape[0])] if shape else []
+        many, place = f.count(shape), f.named(parameter)
+        lanes = [f.places(shape)] if shape else []
         offsets: list[Expr] = []
         for number, count in self.programs:
             offsets.append(f.multiply(number, many))
