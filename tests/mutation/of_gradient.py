@@ -399,8 +399,8 @@ WRONG = (
     (
         "a sum of exponentials stays",
         "gradient/derive/cancelled:_called",
-        "('*', grown.by)",
-        "('+', 0.0)",
+        "Drift(to, grown.by * factor, grown.axes)",
+        "(FIXED if to == '*' else Drift(to, grown.by * factor, grown.axes))",
         ("not_cancelled",),
     ),
     (
@@ -459,7 +459,7 @@ GUARDS = (
     (
         "bits count as zero",
         "gradient/derive/derive:_backward_of",
-        "isinstance(node, Bitcast)",
+        "forward.flow.active(node.operand)",
         "False",
         "*y = bitcast<float>(bitcast<int>(*x) + 1);",
         {},

@@ -7,7 +7,7 @@ memory that holds pointers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import TypeGuard
 
 from pytriton.frozen import record
@@ -19,7 +19,7 @@ from pytriton.gradient.derive.graph import (
     Loop,
     Write,
     every,
-    expressions_of,
+    nodes_of,
     set_in,
 )
 from pytriton.lang.tree.typed import (
@@ -36,7 +36,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
-from pytriton.lang.tree.walk import children, walk
+from pytriton.lang.tree.walk import children
 
 _FLAT = frozenset(("floor", "ceil", "program_id", "num_programs"))
 
@@ -156,13 +156,7 @@ class Flow:
 
     def loads(self) -> list[Load]:
         """Every load through which a derivative may flow."""
-        expressions = (expr for item in self._varying for expr in expressions_of(item))
-        return [node for expr in expressions for node in walk(expr) if isinstance(node, Load)]
-
-    def expressions(self) -> Iterator[Expr]:
-        """Every outermost expression of the kernel."""
-        for item in self._all:
-            yield from expressions_of(item)
+        return nodes_of(self._varying, Load)
 
     def writes(self) -> list[Write]:
         """Every store and atomic of the kernel."""
@@ -183,8 +177,8 @@ class Flow:
     def programs(self) -> set[int]:
         """The axes along which the kernel reads its program id."""
         axes: set[int] = set()
-        for node in (node for expr in self.expressions() for node in walk(expr)):
-            if isinstance(node, Call) and node.function == "program_id":
+        for node in nodes_of(self._all, Call):
+            if node.function == "program_id":
                 (axis,) = node.arguments
                 if isinstance(axis, Literal):
                     axes.add(int(axis.value))

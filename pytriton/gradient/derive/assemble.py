@@ -154,24 +154,27 @@ class _Kernel:
         self.parameters, self.items, self.work = parameters, items, NO_WORK
         flow = flow_of(items, parameters, frozenset(inputs), outputs)
         self.reversed = Reversed(ways, flow, parameters, inputs, wide, outputs, forward.words)
-        self._rows: dict[
-            Symbol, Symbol
-        ] = {}  # variables of a number a row, by the parameter that points there
         if self.rows is not None:
             self.reversed.ones.update(self.rows.ones)
-            self._rows = {parameter: symbol for symbol, parameter in self.rows.values.items()}
-            for symbol, parameter in self.rows.cotangents.items():
-                self._rows[self.reversed.gradient(parameter)] = symbol
+            self._keep(self.rows)
+
+    def _keep(self, rows: Rows) -> dict[Symbol, Symbol]:
+        """Have scratch for numbers of rows; returns that of cotangents."""
+        gradients = {
+            symbol: self.reversed.gradient(parameter) for symbol, parameter in rows.cotangents.items()
+        }
+        for symbol, scratch in (*rows.values.items(), *gradients.items()):
+            element, shape = f.scalar(f.named(symbol)), shape_of(symbol.type)
+            self.reversed.kept.append(Kept(symbol.name, scratch, None, False, None, element, shape))
+        return gradients
 
     def leave(self, rows: Rows) -> None:
         """Keep what a later pass needs."""
         of = self.reversed
-        gradients = {symbol: of.gradient(parameter) for symbol, parameter in rows.cotangents.items()}
-        for kept, parameters in ((of.left, rows.values), (of.left_cotangents, gradients)):
+        for kept, parameters in ((of.left, rows.values), (of.left_cotangents, self._keep(rows))):
             for symbol, parameter in parameters.items():
                 of.add_parameter(parameter)
                 kept[symbol] = rows.place(symbol, parameter)
-                self._rows[parameter] = symbol
 
     def derived(self) -> Derived:
         """The kernel, and its parameters."""
@@ -247,18 +250,11 @@ class _Kernel:
         names = ", ".join(gradients[of] for of in dict.fromkeys(added) if of in gradients)
         if names:
             head.append(f"{names}: added to; zeroed before the first kernel")
-        rows = [
-            (chosen[parameter], symbol) for parameter, symbol in self._rows.items() if parameter in chosen
-        ]
-        for name, symbol in rows:
-            shape = ", ".join(["programs", *filter(None, [sizes(shape_of(symbol.type))])])
-            head.append(
-                f"{name} [{shape}]: {'from the first kernel' if self.rows else 'for the next kernel'}, "
-                "which has the same defines"
-            )
         states = [kept for kept in self.reversed.kept if kept.state in chosen]
-        head += [_of_scratch(kept, chosen) for kept in states]
-        for segment in dict.fromkeys(chosen[kept.capacity] for kept in states if kept.segments):
+        head += [self._of_scratch(kept, chosen) for kept in states]
+        for segment in dict.fromkeys(
+            chosen[kept.capacity] for kept in states if kept.segments and kept.capacity
+        ):
             head.append(
                 f"{segment}: iterations in a segment; its square is at least the number of iterations"
             )
@@ -266,34 +262,42 @@ class _Kernel:
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
         loops = every_loop(self.forward.items)
-        states = [
+        return tuple(
             State(
                 chosen[kept.state],
-                chosen[kept.capacity],
+                None if kept.capacity is None else chosen[kept.capacity],
                 kept.segments,
-                loops.index(kept.loop),
+                0 if kept.loop is None else loops.index(kept.loop),
                 math.prod(kept.shape),
                 kept.element,
             )
             for kept in self.reversed.kept
             if kept.state in chosen
-        ]
-        for parameter, symbol in self._rows.items():
-            if parameter in chosen:
-                count = math.prod(shape_of(symbol.type))
-                states.append(State(chosen[parameter], None, False, 0, count, f.scalar(f.named(symbol))))
-        return tuple(states)
+        )
 
     def _read_rows(self, chosen: Collection[Symbol]) -> Rows | None:
         """What an earlier pass leaves for this one."""
-        if self.rows is None or self._rows.keys().isdisjoint(chosen):
+        if self.rows is None:
             return None
-        read = {symbol for parameter, symbol in self._rows.items() if parameter in chosen}
-        values, cotangents = (
-            {symbol: parameter for symbol, parameter in some.items() if symbol in read}
-            for some in (self.rows.values, self.rows.cotangents)
-        )
-        return replace(self.rows, values=values, cotangents=cotangents)
+        values = {symbol: scratch for symbol, scratch in self.rows.values.items() if scratch in chosen}
+        cotangents = {
+            symbol: parameter
+            for symbol, parameter in self.rows.cotangents.items()
+            if self.reversed.gradient(parameter) in chosen
+        }
+        return replace(self.rows, values=values, cotangents=cotangents) if values or cotangents else None
+
+    def _of_scratch(self, kept: Kept, chosen: Mapping[Symbol, str]) -> str:
+        """Comment on a saved value and its size."""
+        rows, when = [], "from the first kernel" if self.rows else "for the next kernel"
+        when += ", which has the same defines"
+        if kept.capacity is not None:
+            rows = [f"{'2 * ' if kept.segments else ''}{chosen[kept.capacity]}"]
+            when = f"{kept.name} as each iteration begins with it"
+        if kept.segments:
+            when = f"{kept.name} at the start of each segment, then of each iteration of one segment"
+        shape = ", ".join(["programs", *rows, *filter(None, [sizes(kept.shape)])])
+        return f"{chosen[kept.state]} [{shape}]: {when}"
 
     def _of(self, symbol: Symbol) -> Symbol:
         """The parameter that this is the gradient of; itself where it is none."""
@@ -354,16 +358,6 @@ def _unconditional(body: Body) -> Iterator[Statement]:
         yield statement
         if isinstance(statement, For):
             yield from _unconditional(statement.body)
-
-
-def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
-    """Comment on a saved value and its size."""
-    rows = f"2 * {chosen[kept.capacity]}" if kept.segments else chosen[kept.capacity]
-    shape = ", ".join(["programs", rows, *filter(None, [sizes(kept.shape)])])
-    when = "at the start of each segment, then of each iteration of one segment"
-    if not kept.segments:
-        when = "as each iteration begins with it"
-    return f"{chosen[kept.state]} [{shape}]: {kept.name} {when}"
 
 
 _RESERVED: Final = frozenset(

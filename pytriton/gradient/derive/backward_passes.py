@@ -15,7 +15,7 @@ element added in the second.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from typing import Literal as Choice
 
@@ -110,9 +110,6 @@ class ReadOnce:
     numbers: tuple[int, ...]
 
 
-Walk = tuple[int, tuple[int, ...], int | None, bool]  # axis, others, loop, grows of a pass
-
-
 def planned(
     points: Sequence[Point], whole: Collection[str], never: Collection[int]
 ) -> tuple[BackwardPass, ...]:
@@ -123,14 +120,14 @@ def planned(
     """
     forward = points[0].forward
     plain: list[dict[int, Way]] = []
-    walks: dict[Walk, dict[int, Way]] = {}
+    walks: dict[BackwardPass, dict[int, Way]] = {}  # by passes without ways
     for symbol in forward.inputs:
         numbers = forward.loads_of(symbol)
         groups, rest = _groups(points, numbers)
         walk = None
         if len(numbers) == len(rest) == 1 and rest[0] not in never:
             walk = _walk(points, rest[0])
-        if walk is not None and (walk[2] is not None or symbol.name in whole):
+        if walk is not None and (not walk.has_parts or symbol.name in whole):
             walks.setdefault(walk, {})[rest[0]] = "sum"
             continue
         ways = [_stored(group, at) for at, group in enumerate(groups)]
@@ -138,18 +135,14 @@ def planned(
         for at, way in enumerate(ways):
             plain += [{}] * (at + 1 - len(plain))
             plain[at] = {**plain[at], **way}
-    shared = [walk for walk in walks if walk[2] is None]
-    plainly = None, (), None, False
-    first: Walk | tuple[None, tuple[()], None, bool] = plainly
+    shared = [walk for walk in walks if walk.has_parts]
+    first = plainly = BackwardPass(())
     if shared and plain:  # computed in the first pass
         first = max(shared, key=lambda walk: len(walks[walk]))
         plain[0] = plain[0] | walks.pop(first)
-    passes = [BackwardPass(_sorted(ways), *(first if at == 0 else plainly)) for at, ways in enumerate(plain)]
-    return (*passes, *(BackwardPass(_sorted(ways), *walk) for walk, ways in walks.items()))
-
-
-def _sorted(ways: Mapping[int, Way]) -> tuple[tuple[int, Way], ...]:
-    return tuple(sorted(ways.items()))
+    passes = [(plainly if at else first, ways) for at, ways in enumerate(plain)]
+    passes += walks.items()
+    return tuple(replace(plan, ways=tuple(sorted(ways.items()))) for plan, ways in passes)
 
 
 def _stored(proof: ReadOnce, at: int) -> dict[int, Way]:
@@ -190,8 +183,8 @@ def _groups(points: Sequence[Point], numbers: Sequence[int]) -> tuple[list[ReadO
     return (groups, rest) if len(groups) <= MAX_PLAIN_PASSES else ([], list(numbers))
 
 
-def _walk(points: Sequence[Point], number: int) -> Walk | None:
-    """How a loop can run over the programs that read the same elements."""
+def _walk(points: Sequence[Point], number: int) -> BackwardPass | None:
+    """How a loop can run over the programs that read the same elements: a pass without ways."""
     largest = [max(sizes) for sizes in zip(*(point.grid for point in points), strict=True)]
     everywhere = (point.accesses.absent(point.touched(number)) for point in points)
     absent = {axis for axis in frozenset.intersection(*everywhere) if largest[axis] > 1}
@@ -201,10 +194,10 @@ def _walk(points: Sequence[Point], number: int) -> Walk | None:
     others = tuple(sorted(absent - {axis}))
     loops = {point.loop(number) for point in points}
     if not points[0].touched(number).loops:
-        return axis, others, None, False
+        return BackwardPass((), axis, others)
     if others or len(loops) != 1 or None in loops:
         return None
-    return axis, (), loops.pop(), any(point.grows(number) for point in points)
+    return BackwardPass((), axis, (), loops.pop(), any(point.grows(number) for point in points))
 
 
 def added(forward: Forward, passes: Iterable[BackwardPass]) -> frozenset[Symbol]:

@@ -318,22 +318,18 @@ def _contracted(left: Drift | None, right: Drift | None, rank: int) -> Drift | N
     return None
 
 
+_CALLED: Final = {  # the kind of the argument, the kind of the result, and what d is multiplied by
+    "exp": ("+", "*", 1.0),
+    "exp2": ("+", "*", LN2),
+    "log": ("*", "+", 1.0),
+    "log2": ("*", "+", 1 / LN2),
+    "sqrt": ("*", "*", 0.5),
+    "rsqrt": ("*", "*", -0.5),
+}
+
+
 def _called(function: str, grown: Drift | None) -> Drift | None:
     if grown is None or grown in _STILL:
         return grown and FIXED
-    match function, grown.kind:
-        case "exp", "+":
-            kind, by = "*", grown.by
-        case "exp2", "+":
-            kind, by = "*", grown.by * LN2
-        case "log", "*":
-            kind, by = "+", grown.by
-        case "log2", "*":
-            kind, by = "+", grown.by / LN2
-        case "sqrt", "*":
-            kind, by = "*", grown.by / 2
-        case "rsqrt", "*":
-            kind, by = "*", -grown.by / 2
-        case _:
-            return None
-    return Drift(kind, by, grown.axes)
+    of, to, factor = _CALLED.get(function, ("", "", 0.0))
+    return Drift(to, grown.by * factor, grown.axes) if grown.kind == of else None

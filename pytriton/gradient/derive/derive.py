@@ -28,12 +28,11 @@ from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived, derived_kernel, every_loop
 from pytriton.gradient.derive.backward_passes import BackwardPass, Point, Unwalkable, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
-from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.graph import every, nodes_of, refuse
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import decode, scan
 from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType
-from pytriton.lang.tree.walk import walk
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -191,8 +190,8 @@ def _kept_bytes(forward: Forward) -> int:
 
 
 def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
-    for node in (node for expr in forward.flow.expressions() for node in walk(expr)):
-        if isinstance(node, Bitcast) and forward.flow.active(node.operand):
+    for node in nodes_of(every(forward.items), Bitcast):
+        if forward.flow.active(node.operand):
             refuse("TC701", "the bits of a value that depends on an input have no derivative", node.span)
     wide = added(forward, passes)
     of = [[forward.input_of(forward.loads[number]) for number, _ in plan.ways] for plan in passes]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from pytriton.errors import Report
 from pytriton.frozen import replace
@@ -104,6 +104,7 @@ class Branch:
 
 
 Item = Define | Write | Loop | Branch
+_Node = TypeVar("_Node", bound=Expr)
 
 
 @dataclass
@@ -258,6 +259,12 @@ def expressions_of(item: Item) -> Iterator[Expr]:
             yield condition
             for arm in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
                 yield f.named(arm)
+
+
+def nodes_of(items: Iterable[Item], kind: type[_Node]) -> list[_Node]:
+    """Every expression of one class in these statements, not those inside their blocks."""
+    exprs = (expr for item in items for expr in expressions_of(item))
+    return [node for expr in exprs for node in walk(expr) if isinstance(node, kind)]
 
 
 def set_in(items: Iterable[Item]) -> list[Symbol]:

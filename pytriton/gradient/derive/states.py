@@ -29,14 +29,15 @@ _ONE: Final = f.number(1)
 @dataclass(eq=False)
 class Kept:
     """A variable in scratch. ``state``: the pointer to it; ``capacity``: the parameter with the number of
-    iterations of each program that it is large enough for, or of a segment, where ``segments`` are kept.
+    iterations of each program that it is large enough for, or of a segment, where ``segments`` are kept; None for
+    what one pass leaves for another (walk/rows.py).
     """
 
     name: str
     state: Symbol
-    capacity: Symbol
+    capacity: Symbol | None
     segments: bool
-    loop: Loop
+    loop: Loop | None
     element: ScalarType
     shape: tuple[int, ...]
 

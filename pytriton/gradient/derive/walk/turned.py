@@ -26,7 +26,7 @@ from pytriton.gradient.derive.graph import (
     defined_in,
     dependent,
     every,
-    expressions_of,
+    nodes_of,
     read_in,
     replaced,
     rewritten,
@@ -52,8 +52,6 @@ from pytriton.lang.tree.types import (
     INT,
     PointerType,
     element_of,
-    shape_of,
-    with_element,
 )
 from pytriton.lang.tree.walk import same, walk, with_children
 from pytriton.source import Span
@@ -143,8 +141,7 @@ def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place:
 
 def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
     """Loads that all programs share get variables of their own, so that they can move before the loop."""
-    loads = [node for expr in expressions_of(item) for node in walk(expr) if isinstance(node, Load)]
-    loads = [load for load in loads if load in shared]
+    loads = [load for load in nodes_of([item], Load) if load in shared]
     if (
         not loads
         or not isinstance(item, Define | Write)
@@ -254,12 +251,7 @@ def _with_shared_masks(
 def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
     """The loop of a product: over the elements that tiles begin with, and with pointers that it moves."""
     program = result.program
-    tiles = [
-        factor
-        for item in every(inside)
-        for expr in expressions_of(item)
-        for factor in _factors(expr, program)
-    ]
+    tiles = [factor for node in nodes_of(every(inside), Binary) for factor in _factors(node, program)]
     if not tiles or not all(
         isinstance(factor, Constexpr | Literal) and same(factor, tiles[0]) for factor in tiles
     ):
@@ -283,11 +275,10 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
             outside.append(Define(starts[item.symbol], _at_start(item.value, first, starts), item.statement))
             if isinstance(element_of(item.symbol.type), PointerType):
                 by = tile if isinstance(step, int) else f.binary("*", tile, step)
-                wide = Broadcast(by.span, with_element(INT, shape_of(item.symbol.type)), by)
                 moved = replace(item.symbol)
                 start = f.named(starts[item.symbol])
                 carried.append(Carried(start, item.symbol, moved, replace(item.symbol), False))
-                ends.append(Define(moved, f.binary("+", f.named(item.symbol), wide), Remark(place)))
+                ends.append(Define(moved, f.binary("+", f.named(item.symbol), by), Remark(place)))
                 continue
         kept.append(item)
     ends.append(Define(after, f.add(f.named(first), tile), Remark(place)))
@@ -297,10 +288,6 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
 
 def _factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
     """The factors of a program's number."""
-    return (factor for node in walk(expr) for factor in _own_factors(node, program))
-
-
-def _own_factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
     if isinstance(expr, Binary) and expr.operator == "*":
         for factor, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if isinstance(factor, Name) and factor.symbol is program:
@@ -311,7 +298,7 @@ def _in_elements(item: Item, program: Symbol, first: Symbol, result: Turned) -> 
     """The same by the number of the first element of a tile, for ``program * tile``."""
 
     def change(expr: Expr) -> Expr:
-        if any(True for _ in _own_factors(expr, program)):
+        if any(True for _ in _factors(expr, program)):
             return Name(expr.span, expr.type, first)
         return result.changed(expr, change)
 
