@@ -1213,7 +1213,6 @@ _FLAT = [
         {},
         (2,),
         defines={"B": BLOCK},
-        summed=("x",),
         rule="no gradient at all",
     ),
     Program(

@@ -588,7 +588,7 @@ RESCALED = (
     ("any difference is none", "gradient/derive/rescaled:_is_zero", "same(left, right)", "True", "twice the old exponent"),
     ("factors of any growth", "gradient/derive/rescaled:_Rescaling.adding", "not self._is_even(body)", "False", "two factors"),
     ("addends of any growth", "gradient/derive/rescaled:_Rescaling._is_even", "shift.grown.get(carry.last) == growth", "True", "an addend without"),
-    ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "any((self._exponent.inside in names(expr) for expr in expressions))", "False", "the old exponent counts"),
+    ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "self._exponent.inside in read_in(body)", "False", "the old exponent counts"),
     ("a rescaled sum may be read", "gradient/derive/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
     ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
     ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "no sum of positive numbers"),
