@@ -120,7 +120,7 @@ def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list
     """Why a kernel was not ported: the unknown defines of the source, and the diagnostics of a define set."""
     extracted = text.extracted
     here = position(extracted, first_line(extracted), root)
-    notes = [Note(here, text.job.problem)] if text.job.problem else []
+    notes = [Note(here, extracted.problem)] if extracted.problem else []
     if not failures:
         return notes or [Note(here, "no define set of it is known")]
     best = min(failures, key=lambda failure: len(failure.error.diagnostics)).error.diagnostics
@@ -149,7 +149,7 @@ def _unknown(text: PortedText, here: str, root: Path) -> Iterator[Note]:
 
 
 def _of_diagnostic(text: PortedText, diagnostic: Diagnostic, root: Path) -> str:
-    """Where a diagnostic points, in the file that holds the text: holes were filled with names, lines stay."""
+    """Where a diagnostic points, in the file that holds the text."""
     row = diagnostic.where.line if isinstance(diagnostic.where, Span) else 1
     start = 0
     for _ in range(row - 1):

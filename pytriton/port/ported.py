@@ -1,8 +1,8 @@
 """Files and the launches of a run -> the ported kernels of each source in them.
 
 Input: texts with their launches (read/extract.py) and the launches of a run (run/observations.py). Output: for
-each text its ``PortedText``: the ported kernels, what could not be ported and why. A text with holes cannot be
-translated as it was read: each text that the run made of it is ported in its place. What the run launched and
+each text its ``PortedText``: the ported kernels, what could not be ported and why. A text that is put together
+at run time cannot be read: each text that the run made of it is ported in its place. What the run launched and
 reading did not find becomes a text of its own; a launch of some kernels of a file
 (``triton.read(path, kernel_names=...)``) is one of the file's text, with the name of the kernel.
 
@@ -37,8 +37,8 @@ from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
-from pytriton.port.read.extract import Found, extract, text_of_file
-from pytriton.port.run.observations import Observation, Seen, completed, strangers
+from pytriton.port.read.extract import HOLE, Found, extract, text_of_file
+from pytriton.port.run.observations import Observation, Seen, is_made_of, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -68,7 +68,7 @@ class PortedText:
 
     @property
     def source(self) -> Source:
-        """The source with a name in place of each hole."""
+        """The source."""
         return Source(self.job.text, self.extracted.path.name)
 
 
@@ -94,7 +94,7 @@ def port_text(
     job = gather(extracted, overrides)
     kernels: dict[str, tuple[PortedKernel, ...]] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
-    if job.problem is not None and not job.uses:
+    if HOLE in job.text:
         return (), failures
     translations = _OfKernels(Source(job.text, extracted.path.name), _is_strict(job, observed))
     sets = _sets(job, translations, observed, overrides)
@@ -248,7 +248,6 @@ def _merged(founds: Iterable[Found]) -> Iterator[Found]:
             groups[key] = kept = min(first, extracted, key=_rank)
             other = extracted if kept is first else first
             kept.launches = [*kept.launches, *other.launches]
-            kept.holes = kept.holes or other.holes
     yield from groups.values()
 
 
@@ -279,19 +278,13 @@ def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Itera
 
 def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], program: str) -> Iterator[Seen]:
     """The sources to port, each with its observed launches; see the head of this file."""
-    filled_texts: dict[str, Seen] = {}
     for extracted in founds:
         text = str(extracted.text).strip()
         own = tuple(observation for observation in seen if observation.text.strip() == text)
-        filled = completed(extracted, seen, program) if "\ue000" in extracted.text else []
-        for completion in filled:
-            filled_texts.setdefault(str(completion[0].text), completion)
-        part = not own and not extracted.launches and any(text in other.text for other in seen)
-        if not filled and not part:
+        part = any(text in other.text or is_made_of(other.text, text) for other in seen)
+        if own or extracted.launches or not part:
             yield extracted, own
-    for completion in strangers(seen, founds, program):
-        filled_texts.setdefault(str(completion[0].text), completion)
-    yield from filled_texts.values()
+    yield from strangers(seen, founds, program)
 
 
 # ---------------------------------------------------------------- on all processors

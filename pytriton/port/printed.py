@@ -21,7 +21,7 @@ from pytriton.port.jobs.gather import Job, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.ported import found_texts
-from pytriton.port.read.extract import extract, files
+from pytriton.port.read.extract import HOLE, extract, files
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -90,9 +90,9 @@ def derived_kernels(folder: Path, overrides: Mapping[str, Any]) -> Iterator[str]
     for extracted, _ in found_texts(list(files([folder])), folder.resolve(), [], ""):
         job = gather(extracted, overrides)
         place = f"{extracted.path}:{extracted.text.line_at(0)}"
-        for name in ["a text"] if job.problem else _DECLARED.findall(job.text):
+        for name in ["a text"] if HOLE in job.text else _DECLARED.findall(job.text):
             verdict, code = "its source is only known at run time", "not known"
-            if job.problem is None:
+            if HOLE not in job.text:
                 defines, _ = _defines_of_job(job, name)
                 name = str(defines.get(name, name))
                 settings = Settings(name, strict_literals=job.uses[0].strict)

@@ -144,7 +144,7 @@ def rows(kernel: PortedKernel, first: int = 1) -> Iterator[Row]:
 
 
 def _numbers(text: PortedText) -> Iterator[int]:
-    """For each line of a source the line of the file: holes were filled with names, lines stay."""
+    """For each line of a source the line of the file."""
     start = 0
     for line in str(text.extracted.text).split("\n"):
         yield text.extracted.text.line_at(start)

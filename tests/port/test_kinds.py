@@ -18,7 +18,6 @@ __global__ void add(float *Z, float *X, float *Y, int n) {
   *?(i < n)(Z + i) = *?(i < n)(X + i) + *?(i < n)(Y + i); // as far as it goes
 }
 """
-QUOTED = "\n".join(f'  "{line}\\n"' for line in ADD.splitlines())
 
 # name of the case: name of the file, its text, where the kernel is
 KINDS = {
@@ -26,12 +25,6 @@ KINDS = {
     "c with other functions": ("add.c", "typedef float T;\n" + ADD.replace("float", "T"), "line 2"),
     "tr": ("add.tr", "\n\n" + ADD, "line 3"),
     "h": ("add.h", ADD, "line 1"),
-    "h with a string": ("add.h", f"#pragma once\nstatic const char* add =\n{QUOTED};\n", "line 3"),
-    "h with a raw string": ("add.h", f'const char* add = R"({ADD})";\n', "line 1"),
-    "cc, raw": ("add.cc", f'#include <string>\nstd::string add = R"({ADD})";\n', "line 2"),
-    "cc, raw, on a line of its own": ("add.cc", f'auto s =\n  R"(\n{ADD})";\n', "line 3"),
-    "cpp, raw with a delimiter": ("add.cpp", f'auto s = R"src({ADD})src";\n', "line 1"),
-    "cpp, strings line by line": ("add.cpp", f"auto s =\n{QUOTED};\n", "line 2"),
     "py": ("add.py", f'import triton\nk = triton.kernel("""{ADD}""")\n', "line 2"),
     "py, never used": ("add.py", f'UNUSED = """{ADD}"""\n', "line 1"),
     "py, an f-string with known parts": (
@@ -70,7 +63,7 @@ def test_kind(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["add.cu", "add.txt", "add.md", "build/add.c", ".hidden/add.c", "venv/lib/add.py"]
+    "name", ["add.cu", "add.cc", "add.txt", "add.md", "build/add.c", ".hidden/add.c", "venv/lib/add.py"]
 )
 def test_what_is_not_looked_at(tmp_path: Path, name: str, capsys: Any) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

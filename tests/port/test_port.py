@@ -62,18 +62,14 @@ def scale(x, s, twice=False):
     k = triton.kernel(triton.read("scale.c"), defines={{"TILE": 32, "MODE": 2 if twice else 1}})
     k(x, s, x.numel(), grid=lambda opt: (triton.cdiv(x.numel(), opt.TILE),))
 '''
-CPP = (
-    'const char* src = R"(\n'
-    + ADD.replace("TYPE", "float").replace("TILE", "32").replace("add", "plus")
-    + ')";\n'
-)
+PLUS = ADD.replace("TYPE", "float").replace("TILE", "32").replace("add", "plus")
 TINY = ADD.replace("TYPE", "int").replace("TILE", "8").replace("add", "tiny")
 
 
 FILES = {
     "ops/add.py": PACKAGE.replace('"scale.c"', '__file__.replace("add.py", "scale.c")'),
     "ops/scale.c": SCALE,
-    "src/plus.cc": CPP,
+    "src/plus.h": PLUS,
     "tiny.c": TINY,
     "docs/guide.c": ADD,
     "src/cuda.cpp": 'const char* c = R"(__global__ void f(float* x) { x[threadIdx.x] = 0; })";\n',
@@ -141,7 +137,7 @@ def test_finds_every_kind_and_grades_it(repository: Path, capsys: pytest.Capture
         "tiny.c:tiny": "ported with notes",
         "ops/add.py:add": "ported",
         "ops/scale.c:scale": "ported",
-        "src/plus.cc:plus": "ported with notes",
+        "src/plus.h:plus": "ported with notes",
     }
     assert found["ops/add.py:add"]["place"] == "ops/add.py:5"
     assert found["ops/scale.c:scale"]["launches"] == ["ops/add.py:24"]

@@ -121,7 +121,7 @@ def test_sources_that_only_a_run_shows(package: Path, capfd: pytest.CaptureFixtu
     lines = capfd.readouterr().out.splitlines()
     (line,) = [line for line in lines if "thrice: " in line]
     assert "(1 read, 1 observed, " in line
-    assert any("the text is put together at run time" in line for line in lines)
+    assert any("the source was found by running" in line for line in lines)
 
 
 @pytest.mark.slow

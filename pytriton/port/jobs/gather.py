@@ -8,7 +8,6 @@ unknown defines (``**defines`` of a caller outside) count only if there are no o
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,18 +61,16 @@ class Job:
     text: str
     uses: list[Use]
     notes: list[tuple[Path, int, str]] = field(default_factory=list)
-    problem: str | None = None
 
 
 def gather(extracted: Found, overrides: Mapping[str, Any]) -> Job:
     """The job of a source. ``overrides`` are defines of the command line."""
-    text, holes, problem = _filled(extracted)
+    text = str(extracted.text)
     words = frozenset(token.text for token in tokenize(Source(text), Report()) if token.kind is Kind.IDENT)
-    unread = problem or extracted.problem if problem or not overrides else None
-    job = Job(extracted, text, [], [*extracted.notes], unread)
+    job = Job(extracted, text, [], [*extracted.notes])
     seen: dict[str, Use] = {}
     for launch in extracted.launches:
-        use = _use(extracted, launch, words, holes, overrides)
+        use = _use(extracted, launch, words, overrides)
         key = repr(list(_shown(use)))
         if key not in seen or use.line or not seen[key].line:
             seen[key] = use
@@ -84,7 +81,7 @@ def gather(extracted: Found, overrides: Mapping[str, Any]) -> Job:
             job.notes.append((use.file, use.line, _IN_THE_DARK.format(use.dark)))
     # a source that is never launched: the defines of the command line, if any
     bare = LaunchSite(KernelObject("", 0, {}), 0)
-    job.uses = clear or uses or [_use(extracted, bare, words, holes, overrides)]
+    job.uses = clear or uses or [_use(extracted, bare, words, overrides)]
     return job
 
 
@@ -92,29 +89,6 @@ _IN_THE_DARK: Final = (
     "its callers decide some defines of this launch ({}): what no call in these files leads to was not ported; "
     "a call in a file that is given too shows more"
 )
-
-
-def _filled(extracted: Found) -> tuple[str, dict[str, Unknown], str | None]:
-    """The source with a define in place of each hole; a hole inside a name is an error."""
-    holes: dict[str, Unknown] = {}
-    problem: list[str] = []
-
-    def fill(match: re.Match[str]) -> str:
-        value = extracted.holes[int(match[1])]
-        before, after = extracted.text[: match.start()][-1:], extracted.text[match.end() :][:1]
-        line = f"line {extracted.text.line_at(match.start())}"
-        shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
-        if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", after):
-            problem.append(f"{line}: the part {{{shown}}} of a name is only known at run time")
-        name = re.sub(r"\W+", "_", shown).strip("_") or "hole"
-        name = name if not name[0].isdigit() else f"hole_{name}"
-        while name in holes and holes[name].text != value.text:
-            name += "_"
-        holes[name] = value
-        return name
-
-    text = re.sub("\ue000(\\d+)\ue001", fill, extracted.text)
-    return text, holes, problem[0] if problem else None
 
 
 def plain(value: Any) -> Any:
@@ -132,7 +106,6 @@ def _use(
     extracted: Found,
     launch: LaunchSite,
     words: frozenset[str],
-    holes: dict[str, Unknown],
     overrides: Mapping[str, Any],
 ) -> Use:
     kernel: KernelObject = launch.kernel
@@ -142,7 +115,7 @@ def _use(
     dark = merged.pop(None, None)
     fixed: dict[str, Any] = {}
     swept: dict[str, tuple[Any, ...]] = {}
-    unknown: dict[str, Unknown] = dict(holes)
+    unknown: dict[str, Unknown] = {}
     for name, value in merged.items():
         if not isinstance(name, str):
             key = f"the name {name[1]}" if isinstance(name, tuple) else "a name that is not known"

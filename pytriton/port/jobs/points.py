@@ -1,8 +1,8 @@
 """The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
-ways, a number with one with which the text can be translated, and with one for which blocks are padded. A promise
-and the name of the kernel change nothing: they get one value.
+ways, a number with one with which the text can be translated. A promise and the name of the kernel change nothing:
+they get one value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
-ODD: Final = 96  # not a power of two
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 
@@ -54,27 +53,7 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
             numbers += names
     for combination in itertools.product(*axes):
         chosen = {name: value for part in combination for name, value in part.items()}
-        base = free | chosen | _base(use, free | chosen, numbers, translations)
-        yield base
-        yield from _padded(use, base, numbers, translations)
-
-
-def _padded(
-    use: Use, base: Mapping[str, Any], names: Sequence[str], translations: Translations
-) -> Iterator[dict[str, Any]]:
-    """The same with one or two open sizes that are no power of two, where the translation asks for that.
-
-    Blocks of a product of matrices are left as they are: sizes there were always powers of two.
-    """
-    first = {**(use.points[0] if use.points else {}), **use.fixed}
-    first |= {name: values[0] for name, values in use.swept.items()}
-    plain = translations(first | dict(base))
-    if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
-        return
-    asked = {entry.left for entry in plain.conditions.entries if entry.operator == "is_power_of_2"}
-    sizes = [name for name in names if name in asked]
-    for some in (*((name,) for name in sizes), *itertools.combinations(sizes, 2)):
-        yield {**base, **dict.fromkeys(some, ODD)}
+        yield free | chosen | _base(use, free | chosen, numbers, translations)
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:

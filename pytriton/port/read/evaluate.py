@@ -21,7 +21,6 @@ from pytriton.port.read import library, strings
 from pytriton.port.read.scopes import Frame
 from pytriton.port.read.values import (
     FAILURES,
-    HOLE,
     Dtype,
     Library,
     NotKnown,
@@ -64,17 +63,10 @@ class Evaluator:
 
     def __init__(self) -> None:
         self.count = 0  # of values that must not be taken for one another
-        self.holes: dict[str, Unknown] = {}  # by their text: equal values are one hole
 
     # What interpret.py gives.
     choices: Any
     path: Any
-
-    def hole(self, value: Any) -> str:
-        """The mark of an unknown part of a text."""
-        unknown = value if isinstance(value, Unknown) else Unknown(node_of(value))
-        self.holes.setdefault(unknown.text, unknown)
-        return HOLE.format(list(self.holes).index(unknown.text))
 
     def value(self, node: ast.expr, frame: Frame) -> Any:
         """The value of any expression."""
@@ -106,9 +98,10 @@ class Evaluator:
         line = node.lineno
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                plain = part.format_spec is None and part.conversion in (-1, ord("s"))
-                value = self.value(part.value, frame) if plain else Unknown(closed(part.value, frame))
-                text = strings.add(text, traced(((strings.spelled(value, self.hole), line),)))
+                if part.format_spec is not None or part.conversion not in (-1, ord("s")):
+                    raise NotKnown
+                value = self.value(part.value, frame)
+                text = strings.add(text, traced(((strings.operation("{}", "format", [value], {}), line),)))
             elif isinstance(part, ast.Constant):
                 text = strings.add(text, traced(((str(part.value), line),)))
                 line += str(part.value).count("\n")
@@ -197,9 +190,9 @@ class Evaluator:
         """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
         match op, left, right:
             case ast.Mod(), str(), _:
-                return strings.interpolate(left, right, self.hole)
-            case (ast.Add(), str(), str() | Unknown()) | (ast.Add(), Unknown(), str()):
-                return strings.add(strings.spelled(left, self.hole), strings.spelled(right, self.hole))
+                return strings.operation(left, "__mod__", [right], {})
+            case ast.Add(), str(), str():
+                return strings.add(left, right)
             case ast.Div(), PurePath(), str() if literal(right):
                 return left / str(right)
             case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():

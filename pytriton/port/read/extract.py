@@ -1,7 +1,7 @@
 """Files -> the Triton-C texts in each, and the launches of them that its Python shows.
 
 A Triton-C file is its own text. Python is followed (``interpret``); texts that nothing launches are found by
-their looks. C++ holds texts in raw strings, or in ordinary ones line by line.
+their looks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from pytriton.port.read.values import LaunchSite, Traced, Unknown, traced
 
 @dataclass(eq=False)
 class Found:
-    """One text. ``launches`` are those of kernel objects made of it; ``holes`` its unknown parts by number."""
+    """One text. ``launches`` are those of kernel objects made of it."""
 
     path: Path
     text: Traced
     launches: list[LaunchSite] = field(default_factory=list)
-    holes: Sequence[Unknown] = ()
     problem: str | None = None
     notes: list[tuple[Path, int, str]] = field(
         default_factory=list
@@ -40,6 +39,10 @@ _MARKS: Final = re.compile(
     r"|\w\s*\.\.\.\s*\w+\s*;|\b__debug_barrier\b|\bf32_atomic_add\b|\batomic_add_\w+\b|\[\s*\+\s*\]|\b__readonly\b"
 )
 _CUDA: Final = re.compile(r"\b(threadIdx|blockIdx|blockDim|__syncthreads|__shared__|__device__)\b")
+
+
+HOLE: Final = "\ue000"  # a part that is only known at run time
+BUILT: Final = "this source is put together at run time: use --run"
 
 
 def looks_like(text: str) -> bool:
@@ -62,15 +65,9 @@ def extract(path: Path, root: Path) -> list[Found]:
     """Everything found in a file; raises OSError if it cannot be read."""
     data = path.read_bytes()
     text = data.decode("utf-8", errors="replace").removeprefix("\ufeff").replace("\r\n", "\n")
-    match path.suffix:
-        case ".py":
-            return _python(path, text, root)
-        case ".cc" | ".cpp":
-            return list(_strings(path, text))
-        case _:
-            whole = [Found(path, _whole(text))] if looks_like(text) else []
-            strings = list(_strings(path, text)) if path.suffix == ".h" or not whole else []
-            return strings or whole
+    if path.suffix == ".py":
+        return _python(path, text, root)
+    return [Found(path, _whole(text))] if looks_like(text) else []
 
 
 def _whole(text: str, line: int = 1) -> Traced:
@@ -86,27 +83,23 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
         return [Found(path, quoted_text, problem=why) for quoted_text in _quoted(text)]
-    launches, holes = follow(path, tree, root)
-    sources = list(_by_text(path, launches, holes))
+    sources = list(_by_text(path, follow(path, tree, root)))
     used = {line for text in sources for line in _lines_of(text)}
-    for loose, lines in _loose(tree):
+    for loose, lines, problem in _loose(tree):
         if not used.intersection(lines):
-            sources.append(Found(path, loose, holes=holes))
+            sources.append(Found(path, loose, problem=problem))
     return sources
 
 
-def _by_text(path: Path, launches: list[LaunchSite], holes: list[Unknown]) -> Iterator[Found]:
-    """The launches sorted by their text; texts with holes are the same if their holes are."""
+def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
+    """The launches sorted by their text."""
     groups: dict[str, Found] = {}
     for launch in launches:
         source = launch.kernel.source
         if isinstance(source, Unknown) or not isinstance(source, str) or not source.strip():
             continue
         text = source if isinstance(source, Traced) else traced(((str(source), launch.kernel.line),))
-        key = re.sub("\ue000(\\d+)\ue001", lambda match: "{" + holes[int(match[1])].text + "}", text)
-        if key not in groups:
-            groups[key] = Found(text.path or path, text, [], holes)
-        groups[key].launches.append(launch)
+        groups.setdefault(text, Found(text.path or path, text)).launches.append(launch)
     yield from groups.values()
 
 
@@ -117,23 +110,22 @@ def _lines_of(extracted: Found) -> Iterator[int]:
             yield from range(line, line + piece.count("\n") + 1)
 
 
-def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range]]:
-    """The texts of a module that look like Triton-C, docstrings too, and their lines."""
+def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range, str | None]]:
+    """The texts of a module that look like Triton-C, docstrings too, their lines, and why one cannot be read."""
     inside: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            inside.update(id(part) for part in ast.walk(node))
-            parts = [
-                (str(value.value), value.lineno) for value in node.values if isinstance(value, ast.Constant)
-            ]
-            if looks_like("0".join(text for text, _ in parts)):
-                yield traced(parts), range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in inside:
-            continue
-        if looks_like(node.value):
+        match node:
+            case ast.JoinedStr(values=values):
+                inside.update(id(part) for part in ast.walk(node) if part is not node)
+                parts = [str(part.value) if isinstance(part, ast.Constant) else HOLE for part in values]
+                text, problem = "".join(parts), BUILT
+            case ast.Constant(value=str(text)):
+                problem = None
+            case _:
+                continue
+        if id(node) not in inside and looks_like(text.replace(HOLE, "hole")):
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            yield traced(((node.value, node.lineno),)), lines
+            yield traced(((text, node.lineno),)), lines, problem
 
 
 _QUOTED: Final = re.compile(r"([\"'])\1\1(.*?)\1\1\1", re.DOTALL)
@@ -146,34 +138,9 @@ def _quoted(text: str) -> Iterator[Traced]:
             yield _whole(match[2], text.count("\n", 0, match.start(2)) + 1)
 
 
-# C++
-
-_RAW: Final = re.compile(r'R"([^()\\\s]{0,16})\((.*?)\)\1"', re.DOTALL)
-_ORDINARY: Final = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
-_ONE: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-_ESCAPES: Final = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'", "\n": ""}
-
-
-def _strings(path: Path, text: str) -> Iterator[Found]:
-    for match in _RAW.finditer(text):
-        if looks_like(match[2]):
-            yield Found(path, _whole(match[2], text.count("\n", 0, match.start(2)) + 1))
-    without = _RAW.sub(lambda match: "\n" * match[0].count("\n"), text)
-    for match in _ORDINARY.finditer(without):
-        pieces = [
-            (
-                re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[0]), quoted[1]),
-                without.count("\n", 0, match.start() + quoted.start()) + 1,
-            )
-            for quoted in _ONE.finditer(match[0])
-        ]
-        if looks_like("".join(piece for piece, _ in pieces)):
-            yield Found(path, traced(pieces))
-
-
 # The files
 
-SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py")
+SUFFIXES: Final = (".c", ".tr", ".h", ".py")
 
 MARK: Final = "# Ported from Triton-C by pytriton"
 

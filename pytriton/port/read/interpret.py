@@ -389,8 +389,10 @@ class Interpreter(Evaluator):
     def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
         """A method of a known value; raises one of ``FAILURES`` where it is not followed."""
         match base, name, arguments:
+            case Traced(), "read", _ if base.path is not None:
+                return base  # open(path).read()
             case str(), _, _:
-                return self._text_method(base, name, arguments, named)
+                return strings.operation(base, name, arguments, named)
             case PurePath(), ("read_text" | "open"), _:
                 return library.call("open", [base], {}, self.root)
             case PurePath(), ("resolve" | "absolute"), _:
@@ -402,17 +404,6 @@ class Interpreter(Evaluator):
             case (list(), "append", [_]) | (list(), "extend", [list() | tuple()]) | (list(), "copy", []):
                 return getattr(base, name)(*arguments)
         raise NotKnown
-
-    def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
-        if name == "format":
-            return strings.format_fields(base, arguments, named, self.hole)
-        if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
-            return strings.join(base, arguments[0], self.hole)
-        if name == "read" and isinstance(base, Traced) and base.path is not None:
-            return base  # open(path).read()
-        if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
-            arguments = [arguments[0], strings.spelled(arguments[1], self.hole)]
-        return strings.method(base, name, arguments)
 
     def _dict_method(
         self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any
@@ -435,14 +426,12 @@ class Interpreter(Evaluator):
         raise NotKnown
 
 
-def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], list[Unknown]]:
-    """All kernels and launches of a module, and the holes of their texts by number."""
+def follow(path: Path, tree: ast.Module, root: Path) -> list[LaunchSite]:
+    """All kernels and launches of a module."""
     launches: list[LaunchSite] = []
-    holes: dict[str, Unknown] = {}
     for entry in (None, *_functions(tree)):
         for choices in paths():
             run = Interpreter(path, root, choices)
-            run.holes = holes
             try:
                 run.module(path, tree, path.stem if entry else "__main__")
                 if entry is not None:
@@ -454,7 +443,7 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], 
                 pass
             choices.outcome = [_outcome(launch) for launch in run.launches]
             launches += run.launches
-    return launches, list(holes.values())
+    return launches
 
 
 def _outcome(launch: LaunchSite) -> str:

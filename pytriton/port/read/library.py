@@ -173,7 +173,7 @@ def _dict(mapping: Any = (), /, **named: Any) -> Any:
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": _config,
-    "textwrap.dedent": lambda text: strings.method(text, "dedent", []),
+    "textwrap.dedent": lambda text: strings.operation(text, "dedent", [], {}),
     "int": _converted(int),
     "float": _converted(float),
     "bool": _converted(bool),

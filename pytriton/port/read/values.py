@@ -21,9 +21,6 @@ class NotKnown(Exception):
 # What an operation on known values may raise: its result is unknown then.
 FAILURES: Final = (NotKnown, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
-# An unknown part of a text: an index between two private characters, see ``Interpreter.holes``.
-HOLE: Final = "\ue000{}\ue001"
-
 
 class Traced(str):
     """A text that knows where it was written: ``pieces`` are its parts, each with its line of the file."""
@@ -155,11 +152,7 @@ def leaf(name: str, kind: str | None = None) -> Unknown:
 
 def literal(value: Any) -> bool:
     """Whether a value is known to the end: no Unknown in it, no part missing."""
-    if isinstance(value, Unknown):
-        return False
-    if isinstance(value, str):
-        return "\ue000" not in value
-    return all(literal(item) for item in _inside(value))
+    return not isinstance(value, Unknown) and all(literal(item) for item in _inside(value))
 
 
 def is_open(values: Any) -> bool:

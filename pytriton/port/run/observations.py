@@ -3,7 +3,7 @@
 ``--run PROGRAM`` runs a program of the user's (``recorder``), and each text and its defines that it launched is
 noted. Code that was read to the end is not touched by that: a run shows some of what the code can do, reading
 shows all. Where reading ends (a kernel's name or its text is put together from what callers give), the run's
-texts take the place of the text with holes.
+texts take the place of the text with holes. They have no lines but that of their constructor.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytriton.port.read.extract import Found
-from pytriton.port.read.values import Traced, traced
+from pytriton.port.read.extract import HOLE, Found
+from pytriton.port.read.values import traced
 
 
 class ProgramError(Exception):
@@ -139,45 +139,27 @@ def observation(launch: dict[str, Any]) -> Observation:
 # The sources of a run
 
 
-def completed(extracted: Found, seen: Sequence[Observation], program: str) -> list[Seen]:
-    """The sources that a run made of one with holes; none if the run did not launch it."""
-    fitting = [observation for observation in seen if _is_of(observation, extracted)]
-    filled = list(_grouped(fitting, extracted))
-    only_defines = all(str(text.text).strip() == str(extracted.text).strip() for text, _ in filled)
-    what = "its defines are" if only_defines else "the text is"
-    for text, _ in filled:
-        note = f"{what} put together at run time: this is what '{program}' gave"
-        text.notes = [(fitting[0].file, fitting[0].line, note)]
-    return filled
-
-
 def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> Iterator[Seen]:
     """Sources of the run that are in none of the sources read; they belong where their kernels were made."""
+    read = {str(extracted.text).strip() for extracted in every}
     unread = [
-        observation
-        for observation in seen
-        if observation.line and not any(_is_of(observation, extracted) for extracted in every)
+        observation for observation in seen if observation.line and observation.text.strip() not in read
     ]
     for file in dict.fromkeys(observation.file for observation in unread):
-        bare = Found(file, traced((("", 0),)))
         for text, group in _grouped(
-            [observation for observation in unread if observation.file == file], bare
+            [observation for observation in unread if observation.file == file], file
         ):
             text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
             yield text, group
 
 
-def _is_of(observation: Observation, extracted: Found) -> bool:
-    """Whether the source of a launch is this one, with its holes filled."""
-    if "\ue000" not in extracted.text:
-        return observation.text.strip() == str(extracted.text).strip()
-    if _filled(extracted.text, observation.text) is not None:
-        return True
-    made_there = any(launch.kernel.line == observation.line for launch in extracted.launches)
-    return made_there and observation.file.resolve() == extracted.path.resolve()
+def is_made_of(text: str, template: str) -> bool:
+    """Whether the source of a launch is this one with something in place of its holes."""
+    pattern = ".*".join(map(re.escape, template.strip().split(HOLE)))
+    return re.fullmatch(pattern, text.strip(), re.DOTALL) is not None
 
 
-def _grouped(seen: Sequence[Observation], extracted: Found) -> Iterator[Seen]:
+def _grouped(seen: Sequence[Observation], file: Path) -> Iterator[Seen]:
     """One for each source; sources that differ in the sizes of their buffers only are one, with the largest."""
     groups: dict[str, list[Observation]] = {}
     for observation in seen:
@@ -186,32 +168,8 @@ def _grouped(seen: Sequence[Observation], extracted: Found) -> Iterator[Seen]:
         largest = max(
             group, key=lambda observation: sum(int(size, 0) for size in _BUFFER.findall(observation.text))
         )
-        start = extracted.text.line_at(0) or largest.line
-        filled = _filled(extracted.text, largest.text) or traced(((largest.text, start),))
-        yield Found(extracted.path, filled), tuple(group)
+        lines = largest.text.splitlines(keepends=True)  # all of them where the kernel is made
+        yield Found(file, traced((line, largest.line) for line in lines)), tuple(group)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
-
-
-def _filled(template: Traced, text: str) -> Traced | None:
-    """The run's text with the lines that its parts have in the code; None if it is not made of this template."""
-    parts = re.split("(\ue000\\d+\ue001)", template)
-    if len(parts) == 1:
-        return None
-    first, *_, last = parts
-    if not (text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)):
-        return None
-    pieces = [(first, template.line_at(0))]
-    at, offset = len(first), len(first)
-    for number in range(1, len(parts), 2):
-        hole, literal = parts[number], parts[number + 1]
-        # the leftmost place: what comes later can only gain by it
-        end = len(text) - len(last)
-        next_at = end if number + 2 == len(parts) else text.find(literal, at, end)
-        if next_at < at:
-            return None
-        pieces.append((text[at:next_at], template.line_at(offset)))
-        pieces.append((literal, template.line_at(offset + len(hole))))
-        at, offset = next_at + len(literal), offset + len(hole) + len(literal)
-    return traced(pieces)

@@ -156,7 +156,7 @@ def test_further_defines_of_a_dict_stay_in_the_dark(tmp_path: Path) -> None:
 )
 def test_assembled_texts(tmp_path: Path, expression: str, text: str) -> None:
     code = f"import textwrap, triton\nname = 'add'\nk = triton.kernel({expression})\n"
-    launches, _ = follow(tmp_path / "x.py", ast.parse(code), tmp_path)
+    launches = follow(tmp_path / "x.py", ast.parse(code), tmp_path)
     assert str(launches[0].kernel.source) == text
 
 
@@ -173,7 +173,7 @@ def test_assembled_texts(tmp_path: Path, expression: str, text: str) -> None:
 def test_imported_by_a_call(tmp_path: Path, code: str) -> None:
     (tmp_path / "own.py").write_text("SRC = 'void f('\n")
     path = tmp_path / "x.py"
-    launches, _ = follow(path, ast.parse(code), tmp_path)
+    launches = follow(path, ast.parse(code), tmp_path)
     assert [str(launch.kernel.source) for launch in launches] == ["void f("]
 
 
@@ -205,10 +205,13 @@ def test_a_text_in_a_file_with_a_computed_path(tmp_path: Path, source: str) -> N
     assert gather(found, {}).uses[0].fixed["TILE"] == 8
 
 
-def test_an_unknown_part_of_a_text_is_a_define(tmp_path: Path) -> None:
-    code = "def make(tile):\n  src = SRC.replace('TILE', f'({tile})')\n  return triton.kernel(src, defines={'TYPE': 'float', 'AT': 1})\n"
-    (use,) = uses(tmp_path, code)
-    assert [value.text for value in use.open.values()] == ["tile"]
+@pytest.mark.parametrize(
+    "source", ["SRC.replace('TILE', tile)", "SRC + tile", "SRC % tile", "f'{SRC}{tile}'"]
+)
+def test_a_text_with_an_unknown_part_is_unknown(tmp_path: Path, source: str) -> None:
+    """What is left is its known string, which nothing launches."""
+    (use,) = uses(tmp_path, f"def make(tile):\n  return triton.kernel({source}, defines={{'AT': 1}})\n")
+    assert (use.line, use.fixed, use.open) == (0, {}, {})
 
 
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
