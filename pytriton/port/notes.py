@@ -6,6 +6,7 @@ Input: a ``PortedText``. Output: notes, each with the position of a file that a 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,14 +61,10 @@ def first_line(extracted: Found) -> int:
 
 def launches(text: PortedText, root: Path) -> list[str]:
     """Where the kernels of a text are launched, as far as reading or a run has seen."""
-    places = [position(text.extracted, use.line, root, use.file) for use in text.job.uses if use.line]
-    places += [f"{shown_path(seen.file, root)}:{seen.line}" for seen in text.observed if seen.line]
-    return sorted(dict.fromkeys(places), key=_by_line)
-
-
-def _by_line(place: str) -> tuple[str, int]:
-    file, _, line = place.rpartition(":")
-    return file, int(line) if line.isdigit() else 0
+    places = [(use.file, use.line) for use in text.job.uses]
+    places += [(launch.file, launch.line) for launch in text.observed]
+    shown = {(shown_path(file, root), line) for file, line in places if line}
+    return [f"{file}:{line}" for file, line in sorted(shown)]
 
 
 def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
@@ -151,7 +148,10 @@ def _unknown(text: PortedText, here: str, root: Path) -> Iterator[Note]:
 def _of_diagnostic(text: PortedText, diagnostic: Diagnostic, root: Path) -> str:
     """Where a diagnostic points, in the file that holds the text."""
     row = diagnostic.where.line if isinstance(diagnostic.where, Span) else 1
-    start = 0
-    for _ in range(row - 1):
-        start = text.extracted.text.find("\n", start) + 1
-    return position(text.extracted, text.extracted.text.line_at(start), root)
+    return position(text.extracted, line_numbers(text)[row - 1], root)
+
+
+def line_numbers(text: PortedText) -> list[int]:
+    """For each line of a source the line of the file."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text.extracted.text))]
+    return [text.extracted.text.line_at(start) for start in starts]

@@ -35,10 +35,10 @@ from pytriton.port.jobs.folds import Failure, Unportable
 from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.points import points_of
-from pytriton.port.jobs.translations import Translations
+from pytriton.port.jobs.translations import Translations, normal, products
 from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
-from pytriton.port.read.extract import HOLE, Found, extract, text_of_file
-from pytriton.port.run.observations import Observation, Seen, is_made_of, strangers
+from pytriton.port.read.extract import HOLE, Found, between, extract, text_of_file
+from pytriton.port.run.observations import Observation, Seen, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -199,20 +199,13 @@ def _guessed(use: Use) -> bool:
 
 def _resolved(sets: Sets, translations: _OfKernels) -> Sets:
     """The sets that name no kernel, with those that name the first one."""
-    named = [name for name in sets if name is not None]
-    if None not in sets or not named:
-        return sets
-    for member in sets[None]:
-        values = {name: _first(value) for name, value in member.defines.items()}
-        translation = translations[None](values)
-        if isinstance(translation, Translation) and translation.kernel in named:
-            sets[translation.kernel] += sets.pop(None)
-            break
+    if len(sets) > 1:
+        for member in sets.get(None, ()):
+            translation = translations[None](next(products(normal(member.defines))))
+            if isinstance(translation, Translation) and translation.kernel in sets:
+                sets[translation.kernel] += sets.pop(None)
+                break
     return sets
-
-
-def _first(value: Any) -> Any:
-    return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
 def observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
@@ -245,15 +238,10 @@ def _merged(founds: Iterable[Found]) -> Iterator[Found]:
         key = str(extracted.text).strip()
         first = groups.setdefault(key, extracted)
         if first is not extracted:
-            groups[key] = kept = min(first, extracted, key=_rank)
+            groups[key] = kept = min(first, extracted, key=lambda text: not text.launches)
             other = extracted if kept is first else first
             kept.launches = [*kept.launches, *other.launches]
     yield from groups.values()
-
-
-def _rank(extracted: Found) -> bool:
-    """Launched sources come first."""
-    return not extracted.launches
 
 
 def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Iterator[Observation]:
@@ -281,7 +269,7 @@ def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], progra
     for extracted in founds:
         text = str(extracted.text).strip()
         own = tuple(observation for observation in seen if observation.text.strip() == text)
-        part = any(text in other.text or is_made_of(other.text, text) for other in seen)
+        part = any(text in other.text or between(text.split(HOLE), other.text.strip()) for other in seen)
         if own or extracted.launches or not part:
             yield extracted, own
     yield from strangers(seen, founds, program)

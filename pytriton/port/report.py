@@ -23,7 +23,7 @@ from urllib.parse import quote
 from pytriton.emit.templates import render
 from pytriton.fold.variants import number
 from pytriton.port.kernels import PortedKernel, Proof
-from pytriton.port.notes import Note, first_line, launches, position, remarks
+from pytriton.port.notes import Note, first_line, launches, line_numbers, position, remarks
 from pytriton.port.package.modules import named
 from pytriton.port.package.package import Package, Placed
 from pytriton.port.ported import PortedText
@@ -87,7 +87,7 @@ def entries(texts: Sequence[PortedText], package: Package, root: Path) -> list[E
 
 
 def _entry(text: PortedText, placed: Placed, package: Package, root: Path) -> Entry:
-    numbers, kernel = tuple(_numbers(text)), placed.kernel
+    numbers, kernel = tuple(line_numbers(text)), placed.kernel
     written = (package.files[placed.module] or b"").decode()
     function = named(kernel.text.rstrip("\n").rpartition("\n\n\n")[2], placed.function)
     first = written[: written.find(function)].count("\n") + 1
@@ -141,14 +141,6 @@ def rows(kernel: PortedKernel, first: int = 1) -> Iterator[Row]:
         text, origin = pair or ("", 0)
         left = (0, "") if place is None else (place + 1, lines[place])
         yield Row(*left, first + at if pair else 0, text, origin if 0 < origin <= len(lines) else 0)
-
-
-def _numbers(text: PortedText) -> Iterator[int]:
-    """For each line of a source the line of the file."""
-    start = 0
-    for line in str(text.extracted.text).split("\n"):
-        yield text.extracted.text.line_at(start)
-        start += len(line) + 1
 
 
 def _differences(proof: Proof | None) -> Iterator[str]:

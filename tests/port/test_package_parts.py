@@ -35,7 +35,10 @@ IMPORTS = [
     ("from triton.testing import do_bench\n", "from ._testing import do_bench\n"),
     ("import triton.testing as tt\n", "from . import _testing as tt\n"),
     ("triton = __import__('triton')\n", "from . import _triton as triton\n"),
-    ("import importlib\ntriton = importlib.import_module('triton')\n", "from . import _triton as triton\n"),
+    (
+        "import importlib\ntriton = importlib.import_module('triton')\n",
+        "import importlib\nfrom . import _triton as triton\n",
+    ),
     (
         "import importlib as i\nk = i.import_module('triton').kernel\n",
         "import importlib as i\nk = i.import_module('._triton', __package__).kernel\n",

@@ -18,8 +18,8 @@ from pytriton.fold.variants import names_in
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read.extract import Found
+from pytriton.port.read.scopes import question
 from pytriton.port.read.values import (
-    ConfigPoint,
     Dtype,
     KernelObject,
     LaunchSite,
@@ -162,10 +162,8 @@ def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
     """A condition that was decided on the way, or its negation, as a bool."""
     if not isinstance(value, Unknown):
         return value
-    node, turned = value.node, False
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, turned = node.operand, not turned
-    way = decisions.get(ast.unparse(node))
+    key, turned = question(value)
+    way = decisions.get(key)
     return value if way is None else way is not turned
 
 
@@ -181,8 +179,8 @@ def _points(configs: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
         return (), configs.text if isinstance(configs, Unknown) else None
     points: list[Mapping[str, Any]] = []
     for item in configs:
-        if isinstance(item, ConfigPoint) and all(_is_value(value) for value in item.defines.values()):
-            points.append({str(name): plain(value) for name, value in item.defines.items()})
+        if isinstance(item, dict) and all(map(_is_value, item.values())):
+            points.append({str(name): plain(value) for name, value in item.items()})
     return tuple(points), None if points or not configs else "autotune_configs"
 
 

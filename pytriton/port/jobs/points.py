@@ -24,14 +24,18 @@ _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 def points_of(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
     """All points of one launch, first values first."""
-    for chosen in _chosen(use, text, translations):
+    for chosen, numbers in _chosen(use, text):
+        base: dict[str, Any] = {}
         for values in use.points or ({},):
             for row in itertools.product(*use.swept.values()):
-                yield {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
+                point = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
+                if numbers and not base:
+                    base = _base(point, numbers, translations)
+                yield point | base
 
 
-def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
-    """Values for the open defines: all types and flags, and one number for the rest."""
+def _chosen(use: Use, text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Values for the open defines: all types and flags; and those that are numbers."""
     groups: dict[str, list[str]] = {}
     free: dict[str, Any] = {name: 1 for name in use.open if only_promises(name, text)}
     kernel = re.sub(r"\W+", "_", f"{use.file.stem}_kernel")
@@ -52,8 +56,7 @@ def _chosen(use: Use, text: str, translations: Translations) -> Iterator[dict[st
         else:
             numbers += names
     for combination in itertools.product(*axes):
-        chosen = {name: value for part in combination for name, value in part.items()}
-        yield free | chosen | _base(use, free | chosen, numbers, translations)
+        yield free | {name: value for part in combination for name, value in part.items()}, numbers
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:
@@ -67,16 +70,10 @@ def _kind(name: str, value: Unknown, text: str) -> str:
     return "number"
 
 
-def _base(
-    use: Use, chosen: Mapping[str, Any], names: Sequence[str], translations: Translations
-) -> dict[str, Any]:
+def _base(point: Mapping[str, Any], names: Sequence[str], translations: Translations) -> dict[str, Any]:
     """One number for all open ones, with which the text can be translated; the first where none can."""
-    if not names:
-        return {}
-    first = {name: values[0] for name, values in use.swept.items()}
-    config = use.points[0] if use.points else {}
     for number in _BASES:
-        values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
-        if isinstance(translations(values), Translation):
-            return dict.fromkeys(names, number)
+        base = dict.fromkeys(names, number)
+        if isinstance(translations({**point, **base}), Translation):
+            return base
     return dict.fromkeys(names, _BASES[0])

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pytriton.port.package.texts import Template, strings_of
+from pytriton.port.package.texts import Template
+from pytriton.port.read.extract import strings_of
 
 LAUNCHER: Final = "_triton"
 MODULES: Final = {"triton": LAUNCHER, "triton.testing": "_testing"}  # the replacement of each
@@ -61,7 +62,7 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement
     edits += _import_of_kernels(file, dots, names, edits)
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
-    return _without_unused(file.tree, data)
+    return data
 
 
 class _File:
@@ -155,28 +156,12 @@ def _assigns_triton(file: _File, node: ast.stmt, starts: set[int]) -> bool:
     )
 
 
-def _without_unused(before: ast.Module, data: bytes) -> bytes:
-    """Without an import of ``importlib`` that nothing needs any more."""
-    tree = ast.parse(data)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    lines = data.splitlines(keepends=True)
-    for node in tree.body:
-        importing = isinstance(node, ast.Import) and [alias.name for alias in node.names] == ["importlib"]
-        importing |= isinstance(node, ast.ImportFrom) and node.module == "importlib"
-        if not importing or not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
-        unused = not any((alias.asname or alias.name) in used for alias in node.names)
-        if unused and node.lineno == node.end_lineno:
-            lines[node.lineno - 1] = b""
-    return b"".join(lines)
-
-
 # ---------------------------------------------------------------- files that are opened
 
 
 def _reads(file: _File, dots: str, has_triton: bool) -> Iterator[Edit]:
     """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
-    name = _name_of_triton(file.tree)
+    name = next(_bound(file.tree, file.tree.body), LAUNCHER)
     edits: list[Edit] = []
     for node in ast.walk(file.tree):
         match node:
@@ -200,18 +185,6 @@ def _reads(file: _File, dots: str, has_triton: bool) -> Iterator[Edit]:
         )
         at = file.at(first.lineno, 0) if first else 0
         yield Edit(at, at, f"from {dots} import {LAUNCHER}{file.newline}")
-
-
-def _name_of_triton(tree: ast.Module) -> str:
-    for node in tree.body:
-        match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    if alias.name == "triton":
-                        return alias.asname or "triton"
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value, tree):
-                return name
-    return LAUNCHER
 
 
 def _opened(node: ast.expr) -> ast.expr | None:
@@ -272,7 +245,7 @@ class Uses:
 def uses_of(tree: ast.Module) -> Uses:
     """What one file takes."""
     uses = Uses()
-    bound, testing = set(_bound(tree)), set(_bound_testing(tree))
+    bound, testing = set(_bound(tree, ast.walk(tree))), set(_bound_testing(tree))
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module="triton", level=0, names=names):
@@ -298,9 +271,9 @@ def uses_of(tree: ast.Module) -> Uses:
     return uses
 
 
-def _bound(tree: ast.Module) -> Iterator[str]:
-    """The names of triton in a file."""
-    for node in ast.walk(tree):
+def _bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that these statements of a file give triton."""
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 for alias in names:

@@ -56,17 +56,15 @@ def missing(target: Path, wanted: Files) -> list[str]:
     return [name for name in wanted if not (target / name).exists()]
 
 
-def write_new(target: Path, wanted: Files, root: Path | None = None) -> int:
-    """Write the files that are not there; how many. Those that are in ``root`` keep their modes."""
-    names = missing(target, wanted)
-    for name in names:
+def write_new(target: Path, wanted: Files, root: Path | None = None) -> None:
+    """Write the files that are not there. Those that are in ``root`` keep their modes."""
+    for name in missing(target, wanted):
         path, data = target / name, wanted[name]
         assert data is not None
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         if root is not None and (root / name).exists():
             path.chmod((root / name).stat().st_mode)
-    return len(names)
 
 
 def write_in_place(root: Path, files: Files) -> int:

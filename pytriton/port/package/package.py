@@ -119,8 +119,10 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
         else:
             _port_text(work, text, place)
     for text, place in unlaunched:
-        if place is None or not set(place.files) & set(work.gone):
-            here = work.shown(text.extracted.path, place.strings[0][1] if place and place.strings else 0)
+        strings = place.strings if place else ()
+        template = any((work.shown(path), line, at) in work.names for path, line, at in strings)
+        if not template and (place is None or not set(place.files) & set(work.gone)):
+            here = work.shown(text.extracted.path, strings[0][1] if strings else 0)
             work.package.problems.append(Note(here, "nothing launches this source"))
     if work.package.kernels:
         # a text that is also filled in to be others is a label there

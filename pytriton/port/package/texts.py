@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pytriton.port.read.extract import looks_like, text_of_file
+from pytriton.port.read.extract import HOLE, between, looks_like, strings_of, template, text_of_file
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
@@ -44,17 +44,16 @@ class Template:
 
     def filled(self, text: str) -> str | None:
         """The label of a text that was made of this string; None if it was not."""
-        text, first, last = text.strip("\n"), self.pieces[0].lstrip("\n"), self.pieces[-1].rstrip("\n")
-        if not (text.startswith(first) and text.endswith(last)):
+        first, *others = self.pieces
+        *others, last = [first.lstrip("\n"), *others]
+        filled = between([*others, last.rstrip("\n")], text.strip("\n"))
+        if filled is None:
             return None
         values: dict[str, str] = {}
-        at = len(first)
-        for number, (hole, piece) in enumerate(zip(self.holes, self.pieces[1:], strict=True), 1):
-            end = len(text) - len(last) if number == len(self.holes) else text.find(piece, at)
+        for number, (hole, value) in enumerate(zip(self.holes, filled, strict=True), 1):
             key = f"{number} {hole}" if hole in _IN_ORDER else hole
-            if end < at or values.setdefault(key, text[at:end]) != text[at:end]:
+            if values.setdefault(key, value) != value:
                 return None
-            at = end + len(piece)
         shown = list(values.values()) if _IN_ORDER & {*self.holes} else [values[hole] for hole in self.shown]
         return " ".join(_SEPARATOR.join([self.label, *shown]).split())
 
@@ -178,7 +177,7 @@ class Places:
         for node in strings_of(tree):
             if isinstance(node, ast.Constant):
                 self._look_at(path, node, str(node.value), replaced)
-            elif looks_like(_constant_parts(node)):
+            elif looks_like(template(node).replace(HOLE, "hole")):
                 self.templates.append(_of_f_string(path, node, self._label(path)))
 
     def _look_at(self, path: Path, node: ast.Constant, text: str, replaced: set[str]) -> None:
@@ -204,16 +203,6 @@ class Places:
         return f"{self.names[path]} {number}" if number else self.names[path]
 
 
-def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
-    """The strings of a file, those inside others aside."""
-    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
-    for node in ast.walk(tree):
-        match node:
-            case ast.JoinedStr() | ast.Constant(value=str()) if id(node) not in inside:
-                yield node
-
-
 def _replaced(tree: ast.Module) -> Iterator[str]:
     """The replacements of strings."""
     for node in ast.walk(tree):
@@ -222,20 +211,10 @@ def _replaced(tree: ast.Module) -> Iterator[str]:
                 yield old
 
 
-def _constant_parts(node: ast.JoinedStr) -> str:
-    parts = (part.value if isinstance(part, ast.Constant) else "hole" for part in node.values)
-    return "".join(map(str, parts))
-
-
 def _of_f_string(path: Path, node: ast.JoinedStr, label: str) -> Template:
     holes = tuple(ast.unparse(ast.JoinedStr(list[ast.expr](values))) for values in _holes(node))
-    pieces = [""]
-    for before, part in zip([None, *node.values], node.values, strict=False):
-        if isinstance(part, ast.Constant):
-            pieces[-1] += str(part.value)
-        elif not isinstance(before, ast.FormattedValue):
-            pieces.append("")
-    return Template(path, node.lineno, node.col_offset, tuple(pieces), holes, label)
+    pieces = tuple(re.split(f"{HOLE}+", template(node)))
+    return Template(path, node.lineno, node.col_offset, pieces, holes, label)
 
 
 def _holes(node: ast.JoinedStr) -> Iterator[list[ast.FormattedValue]]:

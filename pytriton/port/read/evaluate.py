@@ -34,7 +34,7 @@ from pytriton.port.read.values import (
     traced,
 )
 
-_OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+_OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop], Callable[..., Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -52,10 +52,16 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any]
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda item, items: item in items,
+    ast.NotIn: lambda item, items: item not in items,
+    ast.Not: operator.not_,
+    ast.USub: operator.neg,
 }
-MAX_ELEMENTS: Final = 256  # that a loop visits
+_PLAIN: Final = (str, int, float, list, tuple, Dtype, type(None))  # what is compared
 MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
-MAX_BITS: Final = 4096  # of two numbers together
+MAX_NUMBER: Final = 1 << 64
 
 
 class Evaluator:
@@ -178,45 +184,28 @@ class Evaluator:
         return Unknown(ast.Subscript(node_of(base), node_of(key), ast.Load()))
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
-        return self.binary(node.op, self.value(node.left, frame), self.value(node.right, frame))
-
-    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
-        """``left op right``."""
-        with suppress(*FAILURES):
-            return self._computed(op, left, right)
-        return Unknown(ast.BinOp(node_of(left), op, node_of(right)))
-
-    def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
-        """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
-        match op, left, right:
-            case ast.Mod(), str(), _:
-                return strings.operation(left, "__mod__", [right], {})
-            case ast.Add(), str(), str():
-                return strings.add(left, right)
-            case ast.Div(), PurePath(), str() if literal(right):
-                return left / str(right)
-            case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
-                bounded = 0 <= right <= 64 and abs(left) < 1 << 32
-            case _, int() | float(), int() | float():
-                bounded = _bits(left) + _bits(right) <= MAX_BITS
-            case ast.Mult(), list() | str(), int():
-                bounded = len(left) * right <= MAX_REPEATED
-            case ast.Add(), list() | tuple(), list() | tuple():
-                bounded = type(left) is type(right)
-            case _:
-                bounded = False
-        if not bounded:
-            raise NotKnown
-        return _OPERATORS[type(op)](left, right)
+        return self.operator(node.op, self.value(node.left, frame), self.value(node.right, frame))
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
-        value = self.value(node.operand, frame)
-        match node.op, value:
-            case ast.Not(), _ if known_truth(value):
-                return not value
-            case ast.USub(), int() | float():
-                return -value
-        return Unknown(ast.UnaryOp(node.op, node_of(value)), "bool" if isinstance(node.op, ast.Not) else None)
+        return self.operator(node.op, self.value(node.operand, frame))
+
+    def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
+        operands = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
+        return self.operator(node.ops[0], *operands)
+
+    def operator(self, op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
+        """What an operator gives."""
+        with suppress(*FAILURES):
+            return _computed(op, *operands)
+        first, *others = map(node_of, operands)
+        match op:
+            case ast.operator():
+                return Unknown(ast.BinOp(first, op, others[0]))
+            case ast.unaryop():
+                return Unknown(ast.UnaryOp(op, first), "bool" if isinstance(op, ast.Not) else None)
+            case ast.cmpop() if len(others) == 1:
+                return Unknown(ast.Compare(first, [op], others), "bool")
+        raise NotKnown
 
     def on_boolop(self, node: ast.BoolOp, frame: Frame) -> Any:
         """Parts on the way to the result that are unknown make all of it unknown."""
@@ -230,37 +219,6 @@ class Evaluator:
             return parts[-1]
         return Unknown(ast.BoolOp(node.op, [node_of(part) for part in parts]), "bool")
 
-    def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
-        left, *others = (self.value(operand, frame) for operand in (node.left, *node.comparators))
-        result = self._compared(node.ops[0], left, others[0]) if len(others) == 1 else None
-        if result is not None:
-            return result
-        return Unknown(ast.Compare(node_of(left), node.ops, [node_of(other) for other in others]), "bool")
-
-    def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
-        """True or False; None if unknown."""
-        match op:
-            case ast.Is() | ast.IsNot() if right is None and not isinstance(left, Unknown):
-                return (left is None) is isinstance(op, ast.Is)
-            case ast.In() | ast.NotIn():
-                contained = self._contained(left, right)
-                return None if contained is None else contained is isinstance(op, ast.In)
-        plain = (str, int, float, list, tuple, Dtype, type(None))
-        if all(isinstance(operand, plain) and literal(operand) for operand in (left, right)):
-            with suppress(TypeError, KeyError):
-                return bool(_OPERATORS[type(op)](left, right))
-        return None
-
-    def _contained(self, left: Any, right: Any) -> bool | None:
-        if isinstance(right, dict) and None not in right:
-            if hashed(left) in right:
-                return True
-            return False if literal(left) or not right else None
-        if isinstance(right, (list, tuple, str)) and literal(right) and literal(left):
-            with suppress(TypeError):
-                return left in right
-        return None
-
     def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
         condition = self.value(node.test, frame)
         if isinstance(condition, Unknown):
@@ -271,10 +229,6 @@ class Evaluator:
 
     def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
         return ScannedFunction(node, frame)
-
-    def on_namedexpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
-        frame.names[node.target.id] = value = self.value(node.value, frame)
-        return value
 
     def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp, frame: Frame) -> Any:
         inner = Frame(around=frame, module=frame.module)
@@ -296,7 +250,7 @@ class Evaluator:
             yield
             return
         first, *others = generators
-        for item in items_of(self.value(first.iter, frame)):
+        for item in library.items_of(self.value(first.iter, frame)):
             self.bind(first.target, item, frame)
             tests = [self.value(test, frame) for test in first.ifs]
             for test, value in zip(first.ifs, tests, strict=True):
@@ -354,14 +308,6 @@ class Evaluator:
                     self.changed(frame.find(name)[1])
 
 
-def items_of(values: Any) -> list[Any]:
-    """The items that a loop over a value visits; raises NotKnown if they are unknown, or too many."""
-    listed = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
-    if not listed or is_open(values) or len(values) > MAX_ELEMENTS:
-        raise NotKnown
-    return list(values)
-
-
 def known_truth(value: Any) -> bool:
     """Whether a value as a condition is known."""
     return not isinstance(value, (Unknown, Library)) and (
@@ -369,8 +315,34 @@ def known_truth(value: Any) -> bool:
     )
 
 
-def _bits(number: float) -> int:
-    return number.bit_length() if isinstance(number, int) else 0
+def _computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
+    """What an operator gives for known operands, within bounds; raises one of ``FAILURES`` where it is unknown."""
+    match op, *operands:
+        case ast.Mod(), str(text), right:
+            return strings.operation(text, "__mod__", [right], {})
+        case ast.Add(), str(left), str(right):
+            return strings.add(left, right)
+        case ast.Not(), value:
+            known = known_truth(value)
+        case ((ast.In() | ast.NotIn()), left, dict(entries)):
+            operands = hashed(left), entries
+            known = None not in entries and (operands[0] in entries or literal(left) or not entries)
+        case ((ast.Is() | ast.IsNot()), left, right):
+            known = right is None and not isinstance(left, Unknown)
+        case (ast.operator(), int() | float(), int() | float()):
+            small = 64 if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)) else MAX_NUMBER
+            known = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small
+        case ast.Mult(), list(items) | str(items), int(count):
+            known = len(items) * count <= MAX_REPEATED
+        case ast.Add(), (list() | tuple()) as left, right:
+            known = type(left) is type(right)
+        case ast.cmpop(), left, right:
+            known = all(isinstance(operand, _PLAIN) and literal(operand) for operand in operands)
+        case _:
+            known = isinstance(op, (ast.USub, ast.Div)) and literal(operands)
+    if not known:
+        raise NotKnown
+    return _OPERATORS[type(op)](*operands)
 
 
 class _Closing(ast.NodeTransformer):

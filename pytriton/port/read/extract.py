@@ -81,8 +81,8 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
-        return [Found(path, quoted_text, problem=why) for quoted_text in _quoted(text)]
+        why = f"this Python cannot be read ({error.__class__.__name__}: {error})"
+        return [Found(path, _whole(HOLE), problem=why)] if looks_like(text) else []
     sources = list(_by_text(path, follow(path, tree, root)))
     used = {line for text in sources for line in _lines_of(text)}
     for loose, lines, problem in _loose(tree):
@@ -112,30 +112,44 @@ def _lines_of(extracted: Found) -> Iterator[int]:
 
 def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range, str | None]]:
     """The texts of a module that look like Triton-C, docstrings too, their lines, and why one cannot be read."""
-    inside: set[int] = set()
+    for node in strings_of(tree):
+        text = template(node)
+        if looks_like(text.replace(HOLE, "hole")):
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            yield traced(((text, node.lineno),)), lines, BUILT if HOLE in text else None
+
+
+def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """The strings of a file, those inside others aside."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
     for node in ast.walk(tree):
         match node:
-            case ast.JoinedStr(values=values):
-                inside.update(id(part) for part in ast.walk(node) if part is not node)
-                parts = [str(part.value) if isinstance(part, ast.Constant) else HOLE for part in values]
-                text, problem = "".join(parts), BUILT
-            case ast.Constant(value=str(text)):
-                problem = None
-            case _:
-                continue
-        if id(node) not in inside and looks_like(text.replace(HOLE, "hole")):
-            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            yield traced(((text, node.lineno),)), lines, problem
+            case ast.JoinedStr() | ast.Constant(value=str()) if id(node) not in inside:
+                yield node
 
 
-_QUOTED: Final = re.compile(r"([\"'])\1\1(.*?)\1\1\1", re.DOTALL)
+def template(node: ast.Constant | ast.JoinedStr) -> str:
+    """A string, with a hole in place of each value of an f-string."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in parts)
 
 
-def _quoted(text: str) -> Iterator[Traced]:
-    """The triple-quoted texts of Python that does not parse (Python 2, templates)."""
-    for match in _QUOTED.finditer(text):
-        if looks_like(match[2]):
-            yield _whole(match[2], text.count("\n", 0, match.start(2)) + 1)
+def between(pieces: Sequence[str], text: str) -> list[str] | None:
+    """What is between these pieces in a text, each at the leftmost place; None if it is not made of them."""
+    first, *others = pieces
+    if not text.startswith(first):
+        return None
+    values: list[str] = []
+    at = len(first)
+    for number, piece in enumerate(others, 1):
+        # the leftmost place: what comes later can only gain by it
+        end = len(text) - len(piece) if number == len(others) else text.find(piece, at)
+        if end < at or not text.startswith(piece, end):
+            return None
+        values.append(text[at:end])
+        at = end + len(piece)
+    return values if at == len(text) else None
 
 
 # The files

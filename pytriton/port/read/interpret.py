@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, strings
-from pytriton.port.read.evaluate import Evaluator, closed, hashed, items_of
+from pytriton.port.read.evaluate import Evaluator, closed, hashed
 from pytriton.port.read.scopes import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     FAILURES,
@@ -144,7 +144,7 @@ class Interpreter(Evaluator):
             old.extend(new)
         else:
             self.changed(old)
-            self.bind(target, self.binary(node.op, old, new), frame)
+            self.bind(target, self.operator(node.op, old, new), frame)
 
     def do_return(self, node: ast.Return, frame: Frame) -> None:
         raise _Return(None if node.value is None else self.value(node.value, frame))
@@ -160,8 +160,6 @@ class Interpreter(Evaluator):
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
         frame.names[node.name] = self.defined[node] = ScannedFunction(node, frame)
-
-    do_asyncfunctiondef = do_functiondef
 
     def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
         inner = Frame({}, frame, node.name, frame.module)
@@ -181,7 +179,7 @@ class Interpreter(Evaluator):
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
         try:
-            items = items_of(values)
+            items = library.items_of(values)
         except NotKnown:
             self._once(node, ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []), frame)
             return
@@ -221,11 +219,8 @@ class Interpreter(Evaluator):
 
     def do_import(self, node: ast.Import, frame: Frame) -> None:
         for alias in node.names:
-            value = self.imported(alias.name, 0, frame)
             name = alias.asname or alias.name.split(".")[0]
-            if alias.asname is None and "." in alias.name:
-                value = self.imported(name, 0, frame)
-            frame.names[name] = value
+            frame.names[name] = self.imported(alias.name if alias.asname else name, 0, frame)
 
     def do_importfrom(self, node: ast.ImportFrom, frame: Frame) -> None:
         module = self.imported(node.module or "", node.level, frame)
@@ -399,30 +394,12 @@ class Interpreter(Evaluator):
                 return base
             case PurePath(), "joinpath", _ if literal(arguments):
                 return base.joinpath(*map(str, arguments))
-            case dict(), _, _:
-                return self._dict_method(base, name, arguments, named, more)
+            case dict(), "update", _:
+                for argument in [*arguments, named, {} if more is None else more]:
+                    base.update(argument if isinstance(argument, dict) else {None: argument})
+                return None
             case (list(), "append", [_]) | (list(), "extend", [list() | tuple()]) | (list(), "copy", []):
                 return getattr(base, name)(*arguments)
-        raise NotKnown
-
-    def _dict_method(
-        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any
-    ) -> Any:
-        if name == "update":
-            for argument in arguments:
-                base.update(argument if isinstance(argument, dict) else {None: argument})
-            base.update(named)
-            if more is not None:
-                base[None] = more
-            return None
-        if name == "get" and arguments:
-            key = hashed(arguments[0])
-            if key in base or None not in base:
-                return base.get(key, arguments[1] if len(arguments) > 1 else None)
-        if name == "copy":
-            return dict(base)
-        if name in ("items", "keys", "values") and None not in base:
-            return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
         raise NotKnown
 
 

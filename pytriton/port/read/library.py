@@ -16,7 +16,6 @@ from typing import Any, Final
 from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read import strings
 from pytriton.port.read.values import (
-    ConfigPoint,
     Dtype,
     KernelObject,
     Library,
@@ -28,7 +27,7 @@ from pytriton.port.read.values import (
     traced,
 )
 
-MAX_ELEMENTS: Final = 4096  # of a list that a function makes
+MAX_ELEMENTS: Final = 256  # of a list that a function makes, or that a loop visits
 
 DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}
 
@@ -91,30 +90,10 @@ def _order(positional: list[Any]) -> tuple[str, ...]:
 
 
 def configs(listed: Any) -> Any:
-    """The configs of ``autotune_configs``: a tuple, or an Unknown."""
+    """The defines of each config of ``autotune_configs``, which may be a pair with a number of warps."""
     if not isinstance(listed, (list, tuple)):
         return listed
-    points: list[Any] = []
-    for item in listed:
-        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], dict):
-            points.append(ConfigPoint(item[0], item[1]))
-        else:
-            points.append(ConfigPoint(item) if isinstance(item, dict) else item)
-    return tuple(points)
-
-
-def _config(defines: Any = None, num_warps: Any = 4, **_: Any) -> Any:
-    return ConfigPoint(dict(defines or {}), num_warps)
-
-
-def _cdiv(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def _next_power_of_2(n: int) -> int:
-    if not 0 <= n < 1 << 40:
-        raise NotKnown
-    return 1 << max(n - 1, 0).bit_length()
+    return tuple(item[0] if isinstance(item, tuple) and item else item for item in listed)
 
 
 # files
@@ -145,50 +124,47 @@ def _read(arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
 # built-in functions
 
 
+def items_of(values: Any) -> list[Any]:
+    """The items that a loop over a value visits; raises NotKnown if they are unknown, or too many."""
+    if not isinstance(values, (dict, list, tuple, str)) or is_open(values) or len(values) > MAX_ELEMENTS:
+        raise NotKnown
+    return list(values)
+
+
 def _converted(kind: type) -> Callable[[Any], Any]:
     """``int(x)``, ``float(x)``, ``bool(x)``: of an unknown value, an unknown one of that type."""
 
     def convert(value: Any = 0) -> Any:
         if isinstance(value, Unknown):
             return Unknown(value.node, kind.__name__)
-        numeric = isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) < 64)
-        if numeric or (kind is bool and literal(value)):
-            return kind(value)
-        raise NotKnown
+        if not literal(value):
+            raise NotKnown
+        return kind(value)
 
     return convert
 
 
-def _items(value: Any) -> list[Any]:
-    listed = isinstance(value, (list, tuple, dict)) or (isinstance(value, str) and literal(value))
-    if not listed or is_open(value):
-        raise NotKnown
-    return list(value)
-
-
 def _dict(mapping: Any = (), /, **named: Any) -> Any:
-    return {**mapping, **named} if isinstance(mapping, dict) else dict(_items(mapping)) | named
+    return {**mapping, **named} if isinstance(mapping, dict) else dict(items_of(mapping)) | named
 
 
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
-    "triton.config": _config,
+    "triton.config": lambda defines=None, num_warps=4, **_: dict(defines or {}),
     "textwrap.dedent": lambda text: strings.operation(text, "dedent", [], {}),
     "int": _converted(int),
     "float": _converted(float),
     "bool": _converted(bool),
-    "list": lambda value=(): _items(value),
-    "tuple": lambda value=(): tuple(_items(value)),
+    "list": lambda value=(): items_of(value),
+    "tuple": lambda value=(): tuple(items_of(value)),
     "dict": _dict,
     "collections.OrderedDict": _dict,
-    "enumerate": lambda value, start=0: enumerate(_items(value), start),
-    "zip": lambda *lists, strict=False: zip(*map(_items, lists), strict=strict),
-    "itertools.product": lambda *lists, repeat=1: itertools.product(*map(_items, lists), repeat=repeat),
+    "enumerate": lambda value, start=0: enumerate(items_of(value), start),
+    "zip": lambda *lists, strict=False: zip(*map(items_of, lists), strict=strict),
+    "itertools.product": lambda *lists, repeat=1: itertools.product(*map(items_of, lists), repeat=repeat),
 }
 # Functions that are called as they are, if their arguments are known to the end.
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
-    "triton.cdiv": _cdiv,
-    "triton.next_power_of_2": _next_power_of_2,
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),

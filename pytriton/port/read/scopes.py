@@ -53,11 +53,7 @@ class Choices:
 
     def decide(self, condition: Any) -> bool:
         """Which way an unknown condition goes in this run."""
-        node = node_of(condition)
-        turned = False
-        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            node, turned = node.operand, not turned
-        key = text_of(node)
+        key, turned = question(condition)
         if key not in self.inherited and key not in self.own:
             self.own[key] = True
         return (self.inherited | self.own)[key] is not turned
@@ -71,6 +67,14 @@ class Choices:
     def trail(self) -> tuple[tuple[str, bool], ...]:
         """All decisions, in the order in which they were needed."""
         return tuple({**self.inherited, **self.own}.items())
+
+
+def question(condition: Any) -> tuple[str, bool]:
+    """A condition as text without ``not``, and whether that is its opposite."""
+    node, turned = node_of(condition), False
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        node, turned = node.operand, not turned
+    return text_of(node), turned
 
 
 def paths() -> Iterator[Choices]:

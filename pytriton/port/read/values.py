@@ -111,14 +111,6 @@ class ScannedFunction:
     owner: Any = None  # its first argument, of a method that is bound
 
 
-@dataclass(frozen=True)
-class ConfigPoint:
-    """``triton.config(defines, num_warps)`` or a tuple of the two."""
-
-    defines: dict[str, Any]
-    num_warps: Any = None
-
-
 @dataclass(eq=False)
 class KernelObject:
     """The result of a call of ``triton.kernel``: the source and its options."""

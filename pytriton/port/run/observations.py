@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytriton.port.read.extract import HOLE, Found
+from pytriton.port.read.extract import Found
 from pytriton.port.read.values import traced
 
 
@@ -151,12 +151,6 @@ def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str)
         ):
             text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
             yield text, group
-
-
-def is_made_of(text: str, template: str) -> bool:
-    """Whether the source of a launch is this one with something in place of its holes."""
-    pattern = ".*".join(map(re.escape, template.strip().split(HOLE)))
-    return re.fullmatch(pattern, text.strip(), re.DOTALL) is not None
 
 
 def _grouped(seen: Sequence[Observation], file: Path) -> Iterator[Seen]:
