@@ -41,6 +41,16 @@ a, b = torch.randn(2, 18, 20, requires_grad=True), torch.randn(2, 20, 17, requir
 einsum("bmk,bkn->bmn", a, b).sum().backward()
 """
 
+# Programs that launch what reading does not show.
+USES = {
+    "examples": """\
+import blocksparse_softmax, derived_gradients, permute
+
+for example in (blocksparse_softmax, derived_gradients, permute):
+    example.main()
+"""
+}
+
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """``python -m ...`` there; a process of its own, since ``port`` forks."""
@@ -64,7 +74,8 @@ PATHS = [pytest.param(path, marks=[pytest.mark.slow] * (path.name in SLOW), id=p
 @pytest.mark.parametrize("path", PATHS)
 def test_everything_is_ported_with_its_comments(path: Path, tmp_path: Path) -> None:
     """No comment is lost: each stands in a kernel of its text, and every line of the report has its opposite."""
-    data = ported(tmp_path, path)
+    (tmp_path / "use.py").write_text(USES.get(path.name, ""))
+    data = ported(tmp_path, path, *(["--run", "use.py"] if path.name in USES else []))
     assert KERNELS[path] <= {one["name"] for one in data["kernels"]}
     assert data["problems"] == []
     for one in data["kernels"]:

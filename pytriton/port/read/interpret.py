@@ -398,6 +398,9 @@ class Interpreter(Evaluator):
                 for argument in [*arguments, named, {} if more is None else more]:
                     base.update(argument if isinstance(argument, dict) else {None: argument})
                 return None
+            case dict(), "get" | "copy" | "items" | "keys" | "values", _ if None not in base:
+                result = getattr(base, name)(*map(hashed, arguments[:1]), *arguments[1:])
+                return result if name in ("get", "copy") else list(result)
             case (list(), "append", [_]) | (list(), "extend", [list() | tuple()]) | (list(), "copy", []):
                 return getattr(base, name)(*arguments)
         raise NotKnown
