@@ -30,6 +30,7 @@ __global__ void f(T *y, T *x, T *w, int n) {
 """
 ONE = "for (int k = 0; k < n; k += 1) { T a = *(x + (r * n + k) * 4); T v = *(w + (r * n + k) * 4); "
 FOUR = "for (int k = 0; k < n; k += 1) { T a[4] = *(x + (r * n + k) * 4 + o); T v[4] = *(w + (r * n + k) * 4 + o); "
+MASKED = "a = r != 1 && k * 4 + o < n * 3 ? a : -INFINITY;"
 ROW = "; m = q; } *(y + r) = "
 
 RESCALED = {
@@ -71,6 +72,10 @@ RESCALED = {
     "an element of the row": f"T t = *(x + r * n * 4 + 4); T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m - t;",
     "a plain sum beside": f"T m = -9; T s = 0; T c = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); c += a * v{ROW} log(s) + m + c * c;",
     "an update by the sum": f"T m = -3; T s = 1; {ONE} T q = max(m, a + s * 0.1); s = s * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "a guard": f"T m = -INFINITY; T s = 0; {FOUR} {MASKED} T q = max(m, a[max]); T t = q == -INFINITY ? 0 : q; s = s * exp(m - t) + exp(a - t)[+]{ROW} s > 0 ? log(s) + m : 0;",
+    "a guard of a mean": f"T m = -INFINITY; T s = 0; T c = 0; {FOUR} {MASKED} T q = max(m, a[max]); T t = q > -INFINITY ? q : 0; T e = exp(m - t); T p[4] = exp(a - t); s = s * e + p[+]; c = c * e + (p * v)[+]; m = q; }} T d = s == 0 ? 1 : s; *(y + r) = c / d;",
+    "a guard of rows": f"T m[4] = -INFINITY; T s[4] = 0; T c[4, 4] = 0; {FOUR} a = r != 1 && o != 2 ? a : -INFINITY; T q[4] = max(m, a); T t[4] = q != -INFINITY ? q : 0; T e[4] = exp2((m - t) * 2); T p[4] = exp2((a - t) * 2); s = s * e + p; c = c * e[:, newaxis] + p[:, newaxis] * v[newaxis, :]; m = q; }} T d[4, 4] = c / (s == 0 ? 1 : s)[:, newaxis]; *(y + r * 4 + o) = d[:, +];",
+    "a guard of blocks": f"T m[4] = -INFINITY; T s[4] = 0; {FOUR} T f[4, 4] = r != 1 && (o != k + r)[:, newaxis] ? a[:, newaxis] * v[newaxis, :] : -INFINITY; T b[4] = f[:, max]; T q[4] = max(b, m); T t[4] = q == -INFINITY ? 0 : q; T p[4, 4] = exp(f - t[:, newaxis]); s = s * exp(m - t) + p[:, +]; m = q; }} *(y + r * 4 + o) = s > 0 ? log(s) + m : 0;",
     "another loop after": f"T m = -9; T s = 0; {ONE} T q = max(m, a); s = s * exp(m - q) + exp(a - q); m = q; }} T e = 0; for (int k = 0; k < n; k += 1) {{ T a = *(x + (r * n + k) * 4); e += a * exp(a - m) / s; }} *(y + r) = e;",
 }
 OTHERS = {
@@ -93,6 +98,10 @@ OTHERS = {
     "another exponent": f"T m = -3; T s = 1; T b = -3; {ONE} T q = max(m, a); T u = max(b, v); s = s * exp(b - u) + exp(a - u); b = u{ROW} log(s) + m;",
     "scaled again": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s *= v; s *= exp(m - q); s += exp(a - q){ROW} log(s) + m;",
     "twice": f"T m = -3; T s = 1; {ONE} T q = max(m, a); s = s * exp(m - q) * exp(m - q) + exp(a - q){ROW} log(s) + m;",
+    "a guard where m is no maximum of f": f"T m = -INFINITY; T s = 0; {ONE} v = k < 2 ? -INFINITY : v; T q = max(m, v); T t = q == -INFINITY ? 0 : q; s = s * exp(m - t) + exp(a - t){ROW} log(s) + m;",
+    "a guard where a sum begins at 1": f"T m = *(w + r); T s = 1; {ONE} T q = max(m, a); T t = q == -INFINITY ? 0 : q; s = s * exp(m - t) + exp(a - t){ROW} log(s) + m;",
+    "a guard of other rows": f"T m[4] = -INFINITY; T s[4] = 0; {FOUR} T f[4, 4] = (o != k)[:, newaxis] ? a[:, newaxis] * v[newaxis, :] : -INFINITY; T q[4] = max(m, f[:, max]); T t[4] = q == -INFINITY ? 0 : q; T p[4, 4] = exp(f - t[newaxis, :]); s = s * exp(m - t) + p[+, :]; m = q; }} *(y + r * 4 + o) = log(s) + m;",
+    "a sum of columns that may be 0": f"T m[4] = -INFINITY; T s[4] = 0; {FOUR} T f[4, 4] = (o != 1)[newaxis, :] && r < 9 ? a[:, newaxis] * v[newaxis, :] : -INFINITY; T q[4] = max(m, f[:, max][max]); s = s * exp(m - q) + exp(f - q[newaxis, :])[+, :]; m = q; }} *(y + r * 4 + o) = s == 0 ? m : log(s) + m;",
     "rows mixed": f"T m[4] = -9; T s[4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); s = s * e + exp(a - q)[+]; m = q; }} *(y + r * 4 + o) = log(s) + m;",
     "rows summed": "int i[16] = 0 ... 16; T m[16] = -9; T c[16, 16] = 0; for (int k = 0; k < n; k += 1) { T u[16] = *(x + r * 16 + i); T a[16, 16] = u[newaxis, :] * (i[:, newaxis] * 0.1 + k); T q[16] = max(m, a[:, max]); T e[16] = exp(m - q); T p[16, 16] = exp(a - q[:, newaxis]); c = c * e[:, newaxis] + a @ p; m = q; } T d[16, 16] = c * exp(m)[:, newaxis]; *(y + r * 16 + i) = d[:, +];",
     "one row of each": f"T m[4] = -9; T c[4, 4] = 0; {FOUR} T q[4] = max(m, a); T e[4] = exp(m - q); T p[4] = exp(a - q); c = c * e[:, newaxis] + v[:, newaxis] * p[newaxis, :]; m = q; }} T d[4, 4] = c * exp(m)[:, newaxis]; *(y + r * 4 + o) = d[:, +];",

@@ -595,6 +595,9 @@ RESCALED = (
     ("sums of several growths by one divisor", "gradient/derive/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
     ("a sum with two factors", "gradient/derive/rescaled:_Rescaling._unscaled", "factor is not None and carry in self._factors", "False", "scaled again"),
     ("a divisor that may be 0", "gradient/derive/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
+    ("a guard of any exponent", "gradient/derive/guarded:Guards.__init__", "all(map(self._is_bounded, nodes_of(self.body, Call)))", "True", "a guard where m is no maximum of f"),
+    ("a guard of any rows", "gradient/derive/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
+    ("any sum is 0 where all are", "gradient/derive/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
     ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 

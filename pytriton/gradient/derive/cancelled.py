@@ -10,7 +10,8 @@ Where no output changes, the derivative by the extreme is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from pytriton.frozen import record
@@ -134,13 +135,30 @@ _STILL: Final = (FIXED, _ZERO, _INFINITE)
 LN2: Final = 0.6931471805599453
 
 
+Singular = Mapping[Symbol, float]
+EMPTY: Final[Singular] = MappingProxyType({})
+
+
+def regular(choice: Select, singular: Singular) -> Expr | None:
+    """What is chosen where no variable has its singular value, if the condition asks whether one has."""
+    match choice.condition:
+        case Binary(operator="==" | "!=" | ">" as operator, left=Name(symbol=symbol), right=right):
+            if symbol in singular and constant(right) == singular[symbol]:
+                return choice.no if operator == "==" else choice.yes
+    return None
+
+
 class Shift:
     """Changes of values if d is added to some extremes; None where unknown. ``loop``: the innermost that evaluates
-    them; each iteration has another d. ``double``: their type.
+    them; each iteration has another d. ``double``: their type. ``singular``: values of variables for which nothing
+    changes, so what is taken only then does not count.
     """
 
-    def __init__(self, shifted: Collection[Expr], loop: Loop | None, double: bool) -> None:
+    def __init__(
+        self, shifted: Collection[Expr], loop: Loop | None, double: bool, singular: Singular = EMPTY
+    ) -> None:
         self.shifted = shifted
+        self._singular = singular
         self._digits = 12 if double else 6  # 1.442695 is 1 / ln 2: to as many digits as the type has
         self.written: dict[Write, Drift | None] = {}
         self._loop = loop
@@ -216,6 +234,8 @@ class Shift:
                 return Drift("+", -grown.by, grown.axes) if grown and negative else grown
             case Binary(operator="+" | "-" | "*" | "/" as operator, left=left, right=right):
                 return self._binary(operator, left, right, shape_of(expr.type))
+            case Select() if (arm := regular(expr, self._singular)) is not None:
+                return self.of(arm, shape_of(expr.type))
             case Select(condition=condition, yes=yes, no=no):
                 if self.of(condition) != FIXED:
                     return None

@@ -22,6 +22,9 @@ is taken: s is 1 then, and each other sum the mean that most kernels divide it b
 exp(c * f - c * M) are at most 1 then, and cotangents of means are those that were loaded, which a product takes as
 they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite.
 
+Where m' may be -infinity, because all of a row is masked, the exponentials may have a finite number for it
+(guarded.py).
+
 What ``rescaled`` checks, each with ``Shift``, which knows how values change with d:
 
 * m is read only in a and in m', and x only in x * a and in m';
@@ -53,6 +56,7 @@ from pytriton.gradient.derive.graph import (
     rewritten,
     values_in,
 )
+from pytriton.gradient.derive.guarded import Guards
 from pytriton.gradient.derive.loops import only_adds
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -107,22 +111,15 @@ def rescaled(
         if is_floating(carry.inside.type):
             rescaling = _Rescaling(loop, carry, starts)
             adding = rescaling.adding()
-            if adding is not None and _cancels(carry.after, [adding, *after], flow, outputs):
+            if adding is not None and _cancels(rescaling.shift(), [adding, *after], flow, outputs):
                 return rescaling.with_one(adding, after) or rescaling.as_it_is(adding)
     return None
 
 
-def _cancels(exponent: Symbol, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
-    """Whether no output changes if d is added to the exponent."""
-    shift = _shift(exponent)
+def _cancels(shift: Shift, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
+    """Whether no output changes with the exponent."""
     shift.follow(items)
     return shift.leaves(flow, outputs)
-
-
-def _shift(exponent: Symbol) -> Shift:
-    shift = Shift((), None, element_of(exponent.type) == DOUBLE)
-    shift.move(exponent)
-    return shift
 
 
 class _Rescaling:
@@ -131,17 +128,20 @@ class _Rescaling:
     """
 
     def __init__(self, loop: Loop, exponent: Carried, starts: Values) -> None:
-        self._loop, self._exponent, self._starts = loop, exponent, starts
+        self._forward, self._exponent, self._starts = loop, exponent, starts
         self._values = values_in(loop.body)
         self._update = self._original(exponent.last)
-        self._last = Name(loop.statement.span, exponent.after.type, exponent.after)
+        self._guards = Guards(exponent, self._update, loop.body, starts)
+        self._loop = replace(loop, body=self._guards.body)
+        self._values = values_in(self._loop.body)
+        self._last = Name(loop.statement.span, exponent.after.type, self._guards.last)
         self._sums = [c for c in loop.carried if is_floating(c.inside.type) and c is not exponent]
         self._factors: dict[Carried, Expr] = {}
         self._grown: dict[Symbol, Drift] = {}  # how what is carried grows with d
 
     def adding(self) -> Loop | None:
         """The loop that only adds; None where a condition is not met."""
-        if self._update not in self._values:
+        if self._update not in self._values or not self._guards.are_right:
             return None
         body = self._unscaled()
         if (
@@ -212,9 +212,18 @@ class _Rescaling:
 
     # ---------------------------------------------------------------- both have the same c
 
+    def shift(self) -> Shift:
+        """Adds d to M."""
+        exponent = self._exponent.after
+        singular = self._guards.singular(self._factors)
+        shift = Shift((), None, element_of(exponent.type) == DOUBLE, singular)
+        for symbol in {exponent, self._guards.last}:
+            shift.move(symbol)
+        return shift
+
     def _is_even(self, body: Sequence[Item]) -> bool:
         """Whether with M + d for M all that is added to a sum grows as its factor does."""
-        shift = _shift(self._exponent.after)
+        shift = self.shift()
         shift.follow(body)
         grown = dict.fromkeys(self._sums, FIXED)
         for carry, factor in self._factors.items():
@@ -237,7 +246,7 @@ class _Rescaling:
         value = self._starts.get(before.symbol) if isinstance(before, Name) else before
         if value is not None and _is_zero(value):
             return value
-        if constant(self._exponent.before) in (math.inf, -math.inf):
+        if self._guards or constant(self._exponent.before) in (math.inf, -math.inf):
             return None  # exp(inf - inf) in a loop without iterations
         started = {self._exponent.inside: self._exponent.before, self._update: self._last}
         first = inlined(factor, {**self._values, **started})
@@ -249,11 +258,12 @@ class _Rescaling:
 
     def as_it_is(self, adding: Loop) -> Rescaled:
         """The first loop leaves M and the sums."""
-        computing, own = copied(self._loop)
-        for copy, original in zip(computing.carried, self._loop.carried, strict=True):
+        computing, own = copied(self._forward)
+        for copy, original in zip(computing.carried, self._forward.carried, strict=True):
             copy.after = self._exponent.after if original is self._exponent else copy.after
         computed = {carry.after: own[carry.after] for carry in adding.carried}
-        return Rescaled((replace(computing, constant=True),), replace(adding, computed=computed))
+        computing = replace(computing, constant=True)
+        return Rescaled((computing, *self._guards.definition()), replace(adding, computed=computed))
 
     def with_one(self, adding: Loop, after: Sequence[Item]) -> Rescaled | None:
         """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M, or an
@@ -267,7 +277,7 @@ class _Rescaling:
         results = {carry.after for carry in sums} | {exponent}
         divides = (c for c in sums if _Divisor(c.after, after).is_needed_by_all(results))
         one = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
-        if logarithm is None or one is None or not in_order:
+        if logarithm is None or one is None or not in_order or self._guards:
             return None
         computing, own = copied(self._loop)
         computed = {carry.after: own[carry.after] for carry in adding.carried}
