@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Sums that a loop rescales (gradient/derive/rescaled.py): each gradient against differences or torch, in double.
+"""Sums that a loop rescales (gradient/derive/online/rescaled.py): each gradient against differences or torch, in double.
 
 ``a`` is what an iteration reads of ``x``, ``v`` the same of ``w``. A loop whose sums are known to be rescaled needs no
 scratch; one that looks like it and is another keeps its states, and is right as well.

@@ -584,21 +584,21 @@ PRECONDITIONS = (
 
 # the same of sums that a loop rescales; a program of tests/gradient/test_rescaled.py notices
 RESCALED = (
-    ("any factor", "gradient/derive/rescaled:_Rescaling.adding", "all(map(self._is_one, self._factors.values()))", "True", "not one at rest"),
-    ("any difference is none", "gradient/derive/rescaled:_is_zero", "same(left, right)", "True", "twice the old exponent"),
-    ("factors of any growth", "gradient/derive/rescaled:_Rescaling.adding", "not self._is_even(body)", "False", "two factors"),
-    ("addends of any growth", "gradient/derive/rescaled:_Rescaling._is_even", "shift.grown.get(carry.last) == growth", "True", "an addend without"),
-    ("the exponent may be read", "gradient/derive/rescaled:_Rescaling.adding", "self._exponent.inside in read_in(body)", "False", "the old exponent counts"),
-    ("a rescaled sum may be read", "gradient/derive/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
+    ("any factor", "gradient/derive/online/rescaled:_Rescaling.adding", "all(map(self._is_one, self._factors.values()))", "True", "not one at rest"),
+    ("any difference is none", "gradient/derive/online/rescaled:_is_zero", "same(left, right)", "True", "twice the old exponent"),
+    ("factors of any growth", "gradient/derive/online/rescaled:_Rescaling.adding", "not self._is_even(body)", "False", "two factors"),
+    ("addends of any growth", "gradient/derive/online/rescaled:_Rescaling._is_even", "shift.grown.get(carry.last) == growth", "True", "an addend without"),
+    ("the exponent may be read", "gradient/derive/online/rescaled:_Rescaling.adding", "self._exponent.inside in read_in(body)", "False", "the old exponent counts"),
+    ("a rescaled sum may be read", "gradient/derive/online/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
     ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
-    ("any sum is positive", "gradient/derive/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "no sum of positive numbers"),
-    ("sums of several growths by one divisor", "gradient/derive/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
-    ("a sum with two factors", "gradient/derive/rescaled:_Rescaling._unscaled", "factor is not None and carry in self._factors", "False", "scaled again"),
-    ("a divisor that may be 0", "gradient/derive/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
-    ("a guard of any exponent", "gradient/derive/guarded:Guards.__init__", "all(map(self._is_bounded, nodes_of(self.body, Call)))", "True", "a guard where m is no maximum of f"),
-    ("a guard of any rows", "gradient/derive/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
-    ("any sum is 0 where all are", "gradient/derive/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
-    ("outputs may depend on the exponent", "gradient/derive/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
+    ("any sum is positive", "gradient/derive/online/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "no sum of positive numbers"),
+    ("sums of several growths by one divisor", "gradient/derive/online/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
+    ("a sum with two factors", "gradient/derive/online/rescaled:_Rescaling._unscaled", "factor is not None and carry in self._factors", "False", "scaled again"),
+    ("a divisor that may be 0", "gradient/derive/online/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
+    ("a guard of any exponent", "gradient/derive/online/guarded:Guards.__init__", "all(map(self._is_bounded, nodes_of(self.body, Call)))", "True", "a guard where m is no maximum of f"),
+    ("a guard of any rows", "gradient/derive/online/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
+    ("any sum is 0 where all are", "gradient/derive/online/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
+    ("outputs may depend on the exponent", "gradient/derive/online/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 
 # Of the products of a walk: its test is tests/gradient/test_operands.py.

@@ -11,7 +11,7 @@ reverse.py          statements, loops and branches in reverse
 again.py            recomputes the forward values that the backward needs
 active.py           activity and pointer analysis
 cancelled.py        extremes that cancel out of the outputs
-rescaled.py         sums that a loop rescales (a running softmax) -> sums that it only adds to
+online/             sums that a loop rescales (a running softmax) -> sums that it only adds to
 forward.py          a source and defines -> a kernel that has a backward
 stored.py           what its outputs hold, so that the backward need not compute it
 backward_passes.py  the passes of a backward: what is stored, summed, added by atomics

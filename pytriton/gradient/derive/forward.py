@@ -14,7 +14,7 @@ from pytriton.frozen import node
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, graph_of, refuse
-from pytriton.gradient.derive.rescaled import without_rescaling
+from pytriton.gradient.derive.online.rescaled import without_rescaling
 from pytriton.lang.check.checker import check
 from pytriton.lang.read import Front, read
 from pytriton.lang.tree.typed import (

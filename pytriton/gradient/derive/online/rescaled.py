@@ -56,8 +56,8 @@ from pytriton.gradient.derive.graph import (
     rewritten,
     values_in,
 )
-from pytriton.gradient.derive.guarded import Guards
 from pytriton.gradient.derive.loops import only_adds
+from pytriton.gradient.derive.online.guarded import Guards
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
