@@ -39,6 +39,7 @@ GOAL = 1.03
 BEST = 4  # points that are tried in other orders and with descriptors
 FINALISTS = 8  # points that the oracle judges
 STAGES = (1, 2, 3, 4, 5)
+MAX_REGISTERS = 256
 TOLERANCE = 1e-2  # relative, of halves that are summed in another order
 HEADS = ("question", "points", "exploration regret", "error", "chosen", "best", "seconds")
 
@@ -52,10 +53,18 @@ def drawn(question: Question, count: int, draw: random.Random) -> list[Config]:
     points: dict[Config, None] = {}
     for _ in range(20 * count):
         defines = {**question.defines, **{name: draw.choice(values) for name, values in axes.items()}}
-        points[Config(defines, min(32, draw.choice(warps)), draw.choice(STAGES))] = None
+        point = Config(defines, min(32, draw.choice(warps)), draw.choice(STAGES))
+        if _registers(point) <= MAX_REGISTERS:
+            points[point] = None
         if len(points) == count:
             break
     return [*points]
+
+
+def _registers(point: Config) -> int:
+    """About how many registers of a thread the largest block takes: the compiler works on more for minutes."""
+    sizes = sorted(value for value in point.defines.values() if type(value) is int)
+    return math.prod(sizes[-2:]) // (32 * point.num_warps)
 
 
 def _around(listed: Sequence[int], least: int) -> list[int]:

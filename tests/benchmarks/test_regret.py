@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pytriton
-from benchmarks.explore import drawn
+from benchmarks.explore import MAX_REGISTERS, _registers, drawn
 from benchmarks.questions import QUESTIONS, Question
 from benchmarks.regret import Answer, Sweep, cells, logged, means, oracle
 from tests.runtime.tune.test_race import Stopwatch
@@ -69,3 +69,4 @@ def test_few_points_are_drawn_once_each() -> None:
     question = next(question for question in QUESTIONS if question.name == "softmax-1024")
     points = drawn(question, 1000, random.Random(0))
     assert len(points) == len(set(points)) == 6 * 5  # warps of 1 to 32, stages of 1 to 5
+    assert all(_registers(point) <= MAX_REGISTERS for point in points)
