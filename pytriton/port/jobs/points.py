@@ -1,8 +1,8 @@
 """The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
-ways, a number with one with which the text can be translated. A promise and the name of the kernel change nothing:
-they get one value.
+ways, a number with one with which the text can be translated, and with one for which blocks are padded. A promise
+and the name of the kernel change nothing: they get one value.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.values import Unknown
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
+ODD: Final = 96  # not a power of two
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 
@@ -31,6 +32,7 @@ def points_of(use: Use, text: str, translations: Translations) -> Iterator[dict[
                 point = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
                 if numbers and not base:
                     base = _base(point, numbers, translations)
+                    yield from _padded(point | base, numbers, translations)
                 yield point | base
 
 
@@ -57,6 +59,21 @@ def _chosen(use: Use, text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
             numbers += names
     for combination in itertools.product(*axes):
         yield free | {name: value for part in combination for name, value in part.items()}, numbers
+
+
+def _padded(
+    point: Mapping[str, Any], names: Sequence[str], translations: Translations
+) -> Iterator[dict[str, Any]]:
+    """The same with one or two open sizes that are no power of two, where the translation asks for that.
+
+    Blocks of a product of matrices are left as they are: sizes there were always powers of two.
+    """
+    plain = translations(point)
+    if isinstance(plain, Translation) and "tl.dot(" not in plain.text:
+        asked = {entry.left for entry in plain.conditions.entries if entry.operator == "is_power_of_2"}
+        sizes = [name for name in names if name in asked]
+        for some in (*((name,) for name in sizes), *itertools.combinations(sizes, 2)):
+            yield {**point, **dict.fromkeys(some, ODD)}
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:

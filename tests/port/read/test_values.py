@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from pytriton.port.jobs.gather import Use, gather
+from pytriton.port.jobs.points import points_of
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.read.extract import extract
 from pytriton.port.read.interpret import follow
+from pytriton.settings import Settings
+from pytriton.source import Source
 from tests.work import counted
 
 KERNEL = """
@@ -262,3 +266,20 @@ def test_no_file_outside_of_the_project_is_read(tmp_path: Path) -> None:
     path = project / "ops.py"
     path.write_text("import triton\nk = triton.kernel(triton.read('../secret.c'))\n")
     assert extract(path, project) == []
+
+
+ROWS = """
+__global__ void largest(float *X, float *Y) {
+  int r[LENGTH] = 0 ... LENGTH;
+  float x[LENGTH] = *(X + r);
+  *Y = x[max];
+}
+"""
+
+
+def test_an_open_size_is_tried_with_padded_blocks_too(tmp_path: Path) -> None:
+    """A caller may give any size; the kernel of a power of two has no masks for another one."""
+    code = "def run(n):\n  triton.kernel(SRC, defines={'LENGTH': str(n)})(1)\n"
+    (use,) = uses(tmp_path, code, f'import triton\nSRC = """{ROWS}"""\n')
+    points = list(points_of(use, ROWS, Translations(Source(ROWS), Settings())))
+    assert [point["LENGTH"] for point in points] == [96, 64]
