@@ -143,7 +143,7 @@ LANGUAGE = (
     (
         "weak-is-float",
         "lang/tree/convert:common_type",
-        "return first",
+        "return second if is_weak(left) else first",
         "return common_scalar(first, types.FLOAT)",
         "`h * 2.5` of half becomes float",
     ),

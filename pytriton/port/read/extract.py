@@ -110,10 +110,13 @@ def _lines_of(extracted: Found) -> Iterator[int]:
             yield from range(line, line + piece.count("\n") + 1)
 
 
+_FILLED_IN: Final = re.compile(r"%(\(\w+\))?[sd]|\{\w+\}")  # by ``%`` and ``str.format``
+
+
 def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range, str | None]]:
     """The texts of a module that look like Triton-C, docstrings too, their lines, and why one cannot be read."""
     for node in strings_of(tree):
-        text = template(node)
+        text = _FILLED_IN.sub(HOLE, template(node))
         if looks_like(text.replace(HOLE, "hole")):
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
             yield traced(((text, node.lineno),)), lines, BUILT if HOLE in text else None
