@@ -16,6 +16,7 @@ from typing import Final
 
 import torch
 
+from pytriton.gradient.derive.access import launch_numbers
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Write, values_in
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
@@ -37,14 +38,12 @@ def stored_once(
     items, places = forward.items, prod(grid) * max(prod(shape_of(write.pointer.type)) for write in writes)
     if any(write not in items for write in writes) or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
-    parameters = forward.kernel.parameters
-    numbers = {symbol: values[symbol.name] for symbol in parameters if symbol.name in values}
-    distances = {symbol: 0 for symbol in parameters if isinstance(symbol.type, PointerType)}
+    numbers = launch_numbers(forward.kernel.parameters, values)
     with _outside_of_graphs(device):
         seen, count = _Seen(), 0
         for programs, write in itertools.product(_parts(grid, places), writes):
             operation = partial(_elements, programs)
-            look = LaunchEvaluator(values_in(items), {**numbers, **distances}, grid, _number, operation)
+            look = LaunchEvaluator(values_in(items), numbers, grid, _number, operation)
             stored = _stored(write, look, tuple(map(len, programs)))
             if stored is None or not seen.mark(stored):
                 return False

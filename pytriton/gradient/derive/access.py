@@ -15,7 +15,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.frozen import record, replace
-from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
+from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.graph import (
+    Branch,
+    Define,
+    Item,
+    Loop,
+    Write,
+    every,
+    read_in,
+    set_in,
+    values_in,
+)
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -45,6 +56,7 @@ from pytriton.passes.analysis.affine import (
     shorten,
     within,
 )
+from pytriton.passes.analysis.intervals import Grid, LaunchEvaluator
 
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -120,14 +132,43 @@ class _Condition:
 _UNKNOWN: Final = _Condition()
 
 
+def launch_numbers(symbols: Iterable[Symbol], values: Mapping[str, int]) -> dict[Symbol, int]:
+    """The integers of a launch by parameter; of pointers their distance from the parameter, 0."""
+    pointers = {symbol: 0 for symbol in symbols if isinstance(symbol.type, PointerType)}
+    return pointers | {symbol: values[symbol.name] for symbol in symbols if symbol.name in values}
+
+
+class _Offsets(LaunchEvaluator[Affine]):
+    """Integers, and pointers as distances from their parameters. ``known``: variables that have no definition, but
+    that loops or branches set; None of those that are not affine.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[Symbol, Affine | None],
+        values: Mapping[Symbol, Expr],
+        numbers: Mapping[Symbol, int],
+        grid: Grid,
+    ) -> None:
+        super().__init__(values, numbers, grid, _number, _affine)
+        self._known = known
+
+    def of(self, expr: Expr) -> Affine | None:
+        if isinstance(expr, Name) and expr.symbol in self._known:
+            return self._known[expr.symbol]
+        return super().of(expr)
+
+
 class Accesses:
     """Of one launch: ``values`` are its integers by name of the parameter, ``grid`` its programs."""
 
-    def __init__(self, items: Iterable[Item], values: Mapping[str, int], grid: Sequence[int]) -> None:
-        self._given, self._grid = values, tuple(grid)
-        self._affine: dict[Symbol, Affine | None] = {}
-        self._masks: dict[Symbol, _Condition] = {}
-        self._least: dict[Symbol, tuple[Expr, ...]] = {}  # of what a variable is the least
+    def __init__(self, items: Iterable[Item], values: Mapping[str, int], grid: Grid) -> None:
+        items, self._grid = list(items), grid
+        self._values, defined = values_in(every(items)), {*set_in(items)}
+        numbers = launch_numbers({s for s in read_in(items) - defined if s.parameter}, values)
+        self._launch = self._values, numbers, grid
+        self._known: dict[Symbol, Affine | None] = dict.fromkeys(defined - self._values.keys())
+        self._offsets = _Offsets(self._known, *self._launch)
         self._counts: dict[Loop, int | None] = {}
         self._tests: dict[Loop, _Condition] = {}
         self._loops: tuple[Loop, ...] = ()
@@ -292,12 +333,10 @@ class Accesses:
     def _follow(self, items: Iterable[Item]) -> None:
         for item in items:
             match item:
-                case Define(symbol=symbol, value=value):
-                    self._affine[symbol] = None if value is None else self._of(value)
-                    self._masks[symbol] = _UNKNOWN if value is None else self._condition(value)
-                    if isinstance(value, Call) and value.function == "min":
-                        self._least[symbol] = value.arguments
+                case Define(value=value):
                     self._note(value)
+                    if value is not None:
+                        self._offsets.of(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
                     self.writes[item], self._paths[item] = self._touched(pointer, mask), self._path
@@ -314,40 +353,24 @@ class Accesses:
             self._path = outer[1] | {(branch, taken)}
             self._follow(arm)
         self._conditions, self._path = outer
-        for merge in branch.merges:
-            self._affine[merge.after], self._masks[merge.after] = None, _UNKNOWN
 
     def _follow_loop(self, loop: Loop) -> None:
+        marks = {carry.inside: Affine.symbol(("carried", carry.inside)) for carry in loop.carried}
+        ends = _Offsets({**self._known, **marks}, *self._launch)
+        for value in values_in(loop.body).values():  # in order, as chains of definitions may be long
+            ends.of(value)
         for carry in loop.carried:
             self._note(carry.before)
-        starts = {carry.inside: self._of(carry.before) for carry in loop.carried}
-        for carry in loop.carried:  # first, to find the increments
-            start = starts[carry.inside]
-            marked = None if start is None else start.plus(Affine.symbol(("carried", carry.inside)))
-            self._affine[carry.inside], self._masks[carry.inside] = marked, _UNKNOWN
+            start, last = self._offsets.of(carry.before), ends.of(f.named(carry.last))
+            step = None if last is None else last.plus(marks[carry.inside], -1)
+            if start is not None and step is not None and not step.terms:
+                turn = Affine.symbol(("iteration", loop)).times(step.low)
+                self._known[carry.inside] = start.plus(turn)
         self._loops, outer = (*self._loops, loop), self._loops
         self._counts[loop], self._tests[loop] = None, _UNKNOWN
-        self._follow(loop.body)
-        for carry in loop.carried:
-            start, last = starts[carry.inside], self._affine.get(carry.last)
-            marked = self._affine[carry.inside]
-            step = None
-            if start is not None and last is not None and marked is not None:
-                added = last.plus(marked, -1)
-                step = added.low if not added.terms else None
-            if start is None or step is None:
-                starts[carry.inside] = None
-            else:
-                steps: dict[Key, int] = dict(start.terms)
-                if step:
-                    steps["iteration", loop] = step
-                starts[carry.inside] = replace(start, terms=steps)
-        self._affine.update(starts)
         self._test(loop)
         self._follow(loop.body)
         self._loops = outer
-        for carry in loop.carried:
-            self._affine[carry.after], self._masks[carry.after] = None, _UNKNOWN
 
     def _test(self, loop: Loop) -> None:
         """How often the loop runs at most, by its condition."""
@@ -378,77 +401,7 @@ class Accesses:
         conditions += [self._tests[loop] for loop in self._loops]
         bounds = (bound for condition in conditions for bound in condition.bounds)
         exact = not self._path and all(condition.exact for condition in conditions)
-        return Touched(self._of(pointer), shape, (*bounds, *self._conditions), self._loops, exact)
-
-    # ------------------------------------------------------------ expressions
-
-    def _of(self, expr: Expr) -> Affine | None:
-        """An integer, or a pointer as its distance from the parameter; None where it is not affine."""
-        match expr:
-            case Literal(value=int() as value) | Constexpr(value=int() as value):
-                return Affine.constant(int(value))
-            case Name(symbol=symbol):
-                return self._named(symbol)
-            case Range(start=start):
-                first = self._of(start)
-                return None if first is None else first.plus(Affine.symbol(("axis", 0)))
-            case Call(function="program_id", arguments=(Literal(value=int() as axis),)):
-                return Affine.symbol(("program", axis))
-            case Call(function="num_programs", arguments=(Literal(value=int() as axis),)):
-                return Affine.constant(self._grid[axis])
-            case Unary(operator="-", operand=operand):
-                inner = self._of(operand)
-                return None if inner is None else inner.times(-1)
-            case Cast(operand=operand):
-                return self._of(operand) if keeps_number(expr, 64) else None
-            case Binary():
-                return self._binary(expr)
-            case _:
-                return self._shaped(expr)
-
-    def _named(self, symbol: Symbol) -> Affine | None:
-        if symbol in self._affine:
-            return self._affine[symbol]
-        if isinstance(symbol.value, int):
-            return Affine.constant(symbol.value)
-        if symbol.parameter and isinstance(symbol.type, PointerType):
-            return Affine.constant(0)
-        value = self._given.get(symbol.name) if symbol.parameter else None
-        return None if value is None else Affine.constant(value)
-
-    def _shaped(self, expr: Expr) -> Affine | None:
-        """As in the operand, with the axes elsewhere."""
-        if not isinstance(expr, Expand | Permute | Broadcast | Reshape):
-            return None
-        inner, places = self._of(expr.operand), moved_axes(expr)
-        return None if inner is None or places is None else moved(inner, places)
-
-    def _binary(self, expr: Binary) -> Affine | None:
-        left, right = self._of(expr.left), self._of(expr.right)
-        if left is None or right is None:
-            return None
-        shape = shape_of(expr.type)
-        left, right = _lined_up(left, expr.left, shape), _lined_up(right, expr.right, shape)
-        match expr.operator:
-            case "-" if isinstance(element_of(expr.right.type), PointerType):
-                return None
-            case "+" | "-" | "*":
-                return combine(expr.operator, [left, right])
-            case "<<" if not right.terms and 0 <= right.low < 63:
-                return left.times(1 << right.low)
-            case "/" | "%" if not right.terms and right.low > 0:
-                return self._divided(expr.operator, left, right.low)
-            case _:
-                return None
-
-    def _divided(self, operator: str, left: Affine, divisor: int) -> Affine | None:
-        if not left.terms and left.low >= 0:
-            return Affine.constant(left.low // divisor if operator == "/" else left.low % divisor)
-        if left.low == 0 and len(left.terms) == 1:
-            ((key, step),) = left.terms.items()
-            if key[0] == "program" and step == 1:
-                return Affine.symbol(("quotient" if operator == "/" else "rest", key[1], divisor))
-        return None
+        return Touched(self._offsets.of(pointer), shape, (*bounds, *self._conditions), self._loops, exact)
 
     # ------------------------------------------------------------ masks
 
@@ -460,7 +413,8 @@ class Accesses:
             case Binary(operator="<" | "<=" | ">" | ">=" as operator) if not holds:
                 return self._condition(replace(expr, operator=_INVERSE[operator]))
             case Name(symbol=symbol) if holds:
-                return self._masks.get(symbol, _UNKNOWN)
+                value = self._values.get(symbol)
+                return _UNKNOWN if value is None else self._condition(value)
             case Cast(operand=operand) if holds:
                 return self._condition(operand)
             case Expand() | Permute() | Broadcast() if holds:
@@ -472,14 +426,15 @@ class Accesses:
                 left
             ) and _whole(right):
                 ends = [right]
-                if operator in ("<", "<=") and isinstance(right, Name):
-                    ends += self._least.get(right.symbol, ())
+                match self._values.get(right.symbol) if isinstance(right, Name) else None:
+                    case Call(function="min", arguments=arguments) if operator in ("<", "<="):
+                        ends += arguments
                 own, *others = (self._compared(operator, left, end, shape_of(expr.type)) for end in ends)
                 return _Condition((*own, *itertools.chain(*others)), bool(own))
         return _UNKNOWN
 
     def _compared(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
-        first, second = self._of(left), self._of(right)
+        first, second = self._offsets.of(left), self._offsets.of(right)
         if first is None or second is None:
             return ()
         first, second = _lined_up(first, left, shape), _lined_up(second, right, shape)
@@ -502,3 +457,54 @@ def _whole(expr: Expr) -> bool:
 def _lined_up(affine: Affine, of: Expr, shape: tuple[int, ...]) -> Affine:
     """Axes as they stand after broadcasting."""
     return moved(affine, repeated_axes(shape_of(of.type), shape))
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def _number(number: int) -> Affine:
+    """A constant; what is done with a number of a define is not recorded here."""
+    return Affine.constant(int(number))
+
+
+def _affine(expr: Expr, operands: Sequence[Affine], grid: Grid) -> Affine | None:
+    """An operation on affine operands; None where it is not affine."""
+    match expr, operands:
+        case Range(), [first, _]:
+            return first.plus(Affine.symbol(("axis", 0)))
+        case Call(function="program_id"), [axis]:
+            return Affine.symbol(("program", axis.low))
+        case Unary(operator="-"), [operand]:
+            return operand.times(-1)
+        case Cast(), [operand]:
+            return operand if keeps_number(expr, 64) else None
+        case Binary(left=left, right=right), [first, second]:
+            shape = shape_of(expr.type)
+            return _binary(expr, _lined_up(first, left, shape), _lined_up(second, right, shape))
+        case Expand() | Permute() | Broadcast() | Reshape(), [operand]:
+            places = moved_axes(expr)
+            return None if places is None else moved(operand, places)
+    return None
+
+
+def _binary(expr: Binary, left: Affine, right: Affine) -> Affine | None:
+    match expr.operator:
+        case "-" if isinstance(element_of(expr.right.type), PointerType):
+            return None
+        case "+" | "-" | "*":
+            return combine(expr.operator, [left, right])
+        case "<<" if not right.terms and 0 <= right.low < 63:
+            return left.times(1 << right.low)
+        case "/" | "%" if not right.terms and right.low > 0:
+            return _divided(expr.operator, left, right.low)
+    return None
+
+
+def _divided(operator: str, left: Affine, divisor: int) -> Affine | None:
+    if not left.terms and left.low >= 0:
+        return Affine.constant(left.low // divisor if operator == "/" else left.low % divisor)
+    if left.low == 0 and len(left.terms) == 1:
+        ((key, step),) = left.terms.items()
+        if key[0] == "program" and step == 1:
+            return Affine.symbol(("quotient" if operator == "/" else "rest", key[1], divisor))
+    return None
