@@ -38,13 +38,11 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import (
-    INT,
     LONG,
     PointerType,
     ScalarType,
     element_of,
     shape_of,
-    with_element,
 )
 from pytriton.lang.tree.walk import has_memory, names, rebuild, same, walk
 
@@ -139,10 +137,8 @@ def in_iteration(
     wide = LONG if isinstance(element, PointerType) else element
     for operator, right in reversed(increments):
         product = _times(right, step, wide)
-        if operator == "+" and isinstance(result, Literal) and result.value == 0:
-            result = product
-        else:
-            result = Binary(step.span, carry.inside.type, operator, result, product)
+        first = operator == "+" and isinstance(result, Literal) and result.value == 0
+        result = product if first else f.binary(operator, result, product)
     return result
 
 
@@ -197,16 +193,12 @@ def _shifted(
             (define for (of, size), define in moved.items() if of is symbol and same(size, tile)), None
         )
         if shifted is None:
-            first = Binary(step.span, INT, "*", step, tile)
-            wide = Broadcast(step.span, indices.type, first)
-            value = Binary(step.span, indices.type, "+", wide, replace(indices))
+            value = f.binary("+", f.binary("*", step, tile), replace(indices))
             copy = replace(symbol)
             shifted = moved[symbol, tile] = Define(copy, value, Remark(step.span))
-        new: Expr = Name(step.span, symbol.type, shifted.symbol)
-        if not unit:  # an offset may be large though the index is not
-            wider = with_element(LONG, shape_of(symbol.type))
-            new = Cast(replace(step.span, end=step.span.end + 1), wider, new)
-        return rebuild(start, {symbol: new})
+        new = f.named(shifted.symbol)
+        # an offset may be large though the index is not
+        return rebuild(start, {symbol: new if unit else f.cast(new, LONG)})
     return None
 
 
@@ -218,23 +210,13 @@ def _quotient(by: Expr, along: Expr | None, unit: bool) -> Expr | None:
     return by if unit else None
 
 
-def _times(expr: Expr, step: Name, element: object) -> Expr:
+def _times(expr: Expr, step: Name, element: ScalarType) -> Expr:
     """An increment times the number of an iteration, in a type that holds it."""
-    assert isinstance(element, ScalarType)
-    if isinstance(expr, Broadcast):
-        inner = _times(expr.operand, step, element)
-        return Broadcast(inner.span, with_element(element, shape_of(expr.type)), inner)
-    type_ = with_element(element, shape_of(expr.type))
-    of = element_of(expr.type)
-    left = expr if of == element else Cast(expr.span, type_, expr)
-    right: Expr = step
-    if element != INT:  # written out: an offset may be large though the increment is not
-        right = Cast(replace(step.span, end=step.span.end + 1), element, step)
-    if shape_of(expr.type):
-        right = Broadcast(right.span, type_, right)
-    if isinstance(expr, Literal) and expr.value == 1:
-        return right
-    return Binary(step.span, type_, "*", left, right)
+    inner = f.inside(expr, Broadcast)
+    factor = f.cast(step, element)  # written out: an offset may be large though the increment is not
+    one = isinstance(inner, Literal) and inner.value == 1
+    product = factor if one else f.binary("*", f.cast(inner, element), factor)
+    return f.filled(product, shape_of(expr.type))
 
 
 class Growth:
