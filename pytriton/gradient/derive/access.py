@@ -52,6 +52,7 @@ from pytriton.passes.analysis.affine import (
     dense,
     distinct,
     keeps_number,
+    mirrored,
     reach,
     shorten,
     within,
@@ -412,6 +413,8 @@ class Accesses:
                 return self._condition(operand, not holds)
             case Binary(operator="<" | "<=" | ">" | ">=" as operator) if not holds:
                 return self._condition(replace(expr, operator=_INVERSE[operator]))
+            case Binary(operator=">" | ">="):
+                return self._condition(mirrored(expr))
             case Name(symbol=symbol) if holds:
                 value = self._values.get(symbol)
                 return _UNKNOWN if value is None else self._condition(value)
@@ -422,12 +425,12 @@ class Accesses:
             case Binary(operator="&&" | "&", left=left, right=right) if holds:
                 first, second = (self._aligned(part, shape_of(expr.type)) for part in (left, right))
                 return _Condition((*first.bounds, *second.bounds), first.exact and second.exact)
-            case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right) if _whole(
-                left
-            ) and _whole(right):
+            case Binary(operator="<" | "<=" as operator, left=left, right=right) if _whole(left) and _whole(
+                right
+            ):
                 ends = [right]
                 match self._values.get(right.symbol) if isinstance(right, Name) else None:
-                    case Call(function="min", arguments=arguments) if operator in ("<", "<="):
+                    case Call(function="min", arguments=arguments):
                         ends += arguments
                 own, *others = (self._compared(operator, left, end, shape_of(expr.type)) for end in ends)
                 return _Condition((*own, *itertools.chain(*others)), bool(own))
@@ -438,8 +441,8 @@ class Accesses:
         if first is None or second is None:
             return ()
         first, second = _lined_up(first, left, shape), _lined_up(second, right, shape)
-        difference = first.plus(second, -1) if operator in ("<", "<=") else second.plus(first, -1)
-        return (difference.plus(Affine.constant(1)) if operator in ("<", ">") else difference,)
+        difference = first.plus(second, -1)
+        return (difference.plus(Affine.constant(1)) if operator == "<" else difference,)
 
     def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> _Condition:
         """A mask in the axes of a larger shape."""

@@ -119,7 +119,7 @@ class Recomputed:
 
     def declare(self, symbol: Symbol, word: str = "") -> Symbol:
         """A variable for a symbol, in this block."""
-        word = self._words[symbol] = word or self.words.word(symbol.target)
+        word = self._words[symbol] = word or self._words.get(symbol) or self.words.word(symbol.target)
         variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
         self._variables.setdefault(symbol, set()).add(variable)
         return variable
@@ -175,7 +175,7 @@ class Recomputed:
 
     def load(self, symbol: Symbol, value: Expr, above: tuple[str, ...] = ()) -> None:
         """Declare a variable, loaded from memory."""
-        variable = self.declare(symbol, self._words.get(symbol, ""))
+        variable = self.declare(symbol)
         self.emit(f.declare(variable, value, Comments(above)))
 
     def _read(self, proof: SavedValue) -> None:
@@ -314,7 +314,7 @@ class Recomputed:
             self._words[gradient] = exact if alike else ""
         for symbol, formula in lines:
             own, comments = symbol is item.symbol, item.statement.comments
-            variable = self.declare(symbol, self._words.get(symbol, "") or (word if own else ""))
+            variable = self.declare(symbol, word if own else "")
             beside = comments.beside if isinstance(item.statement, Declare) else ()
             self.emit(f.declare(variable, formula, Comments(comments.above, beside) if own else NO_COMMENTS))
         if item.value is not None:

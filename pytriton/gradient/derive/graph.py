@@ -109,9 +109,7 @@ _Node = TypeVar("_Node", bound=Expr)
 
 @dataclass
 class _Builder:
-    """``now``: the version of each variable. ``heads``: those declared in the head of a loop that is being
-    read.
-    """
+    """``now``: the version of each variable."""
 
     now: dict[Symbol, Symbol] = field(default_factory=dict)
 
@@ -158,30 +156,26 @@ class _Builder:
                 raise AssertionError(statement)  # normalised
 
     def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:
-        heads: set[Symbol] = set()
         before: list[Item] = []
-        values: dict[Symbol, Expr] = {}
+        values: dict[Symbol, Expr] = {}  # of those declared in the head
         for head in init:
             items = self.item(head)
-            define = items[0] if len(items) == 1 else None
-            if isinstance(head, Declare) and isinstance(define, Define) and define.value is not None:
-                heads.add(head.symbol)
-                values[head.symbol] = define.value
+            if isinstance(head, Declare) and head.value is not None:
+                (values[head.symbol],) = values_in(items).values()
             else:
                 before += items
         changed = [symbol for symbol in self.now if symbol in assigned(body)]
-        carried_heads = [symbol for symbol in heads if symbol in changed]
-        for symbol in heads - set(carried_heads):  # a constant in the head of the loop
-            before.append(Define(self.now[symbol], values[symbol], statement))
+        for symbol, value in values.items():
+            if symbol not in changed:  # a constant in the head of the loop
+                before.append(Define(self.now[symbol], value, statement))
         carried: list[Carried] = []
         inside: dict[Symbol, Symbol] = {}
         for symbol in changed:
             old = self.now[symbol]
-            start = values.get(symbol) if symbol in heads else Name(statement.span, old.type, old)
-            assert start is not None
+            start = values.get(symbol, Name(statement.span, old.type, old))
             version = replace(symbol)
             inside[symbol] = version
-            carried.append(Carried(start, version, version, replace(symbol), symbol in heads))
+            carried.append(Carried(start, version, version, replace(symbol), symbol in values))
         outer = dict(self.now)
         self.now.update(inside)
         test = None if condition is None else self.expr(condition)

@@ -36,7 +36,7 @@ from pytriton.gradient.derive.graph import (
 )
 from pytriton.gradient.derive.loops import OnlyAdds, only_adds
 from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled
-from pytriton.gradient.derive.states import Checkpoints, Kept, States
+from pytriton.gradient.derive.states import Checkpoints, Kept, States, repeat
 from pytriton.lang.tree.typed import (
     Binary,
     Cast,
@@ -300,10 +300,10 @@ class Reversed(Recomputed):
         """
         if not self.alone:
             raise Unwalkable(self._ways.values())
-        repeat, first = self._repeated[loop]
+        forward, first = self._repeated[loop]
         floats = [carry for carry in loop.carried if is_floating(carry.inside.type)]
         kind = Checkpoints if loop in self.segmented else States
-        states = kind(self, loop, repeat, first, floats)
+        states = kind(self, loop, forward, first, floats)
         self.kept += states.kept
         cotangents: dict[Carried, Symbol] = {}
         for carry in floats:
@@ -337,9 +337,7 @@ class Reversed(Recomputed):
         for variable, value in ends:
             self.emit(f.assign(variable, value))
         states.check(self.level.lines)
-        lines = self.leave()
-        test, head = f.binary(">=", f.named(iteration), start), f.declare(iteration, f.binary("-", end, _ONE))
-        self.emit(f.loop([head], test, [f.increase(iteration, f.negated(_ONE))], lines))
+        repeat(self, f.declare(iteration, f.binary("-", end, _ONE)), ">=", start, f.negated(_ONE))
         states.close()
         for carry, variable in cotangents.items():
             back(carry.before, Cotangent(f.named(variable), shape_of(variable.type)), self)

@@ -98,7 +98,7 @@ def back(expr: Expr, cotangent: Cotangent, at: Surroundings) -> None:
         case Load():
             _load(expr, cotangent, at)
         case Unary(operator="-", operand=operand):
-            back(operand, replace(cotangent, value=f.negated(cotangent.value)), at)
+            back(operand, _negated(cotangent), at)
         case Binary():
             _binary(expr, cotangent, at)
         case Select():
@@ -135,6 +135,10 @@ def _times(cotangent: Cotangent, factor: Expr) -> Cotangent:
     return replace(cotangent, value=f.multiply(cotangent.value, factor), clean=False)
 
 
+def _negated(cotangent: Cotangent) -> Cotangent:
+    return replace(cotangent, value=f.negated(cotangent.value))
+
+
 def _over(cotangent: Cotangent, divisor: Expr) -> Cotangent:
     value = f.over(cotangent.value, divisor)
     return cotangent if value is cotangent.value else replace(cotangent, value=value, clean=False)
@@ -148,8 +152,7 @@ def _unmasked(cotangent: Cotangent, at: Surroundings) -> Cotangent:
     """The same without a mask of its own shape: 0 is seen in the value."""
     if cotangent.mask is None:
         return cotangent
-    value = at.named(settled(cotangent))
-    return Cotangent(value, cotangent.shape, f.binary("!=", value, _ZERO))
+    return _seen(Cotangent(settled(cotangent), cotangent.shape), at)
 
 
 def _full(cotangent: Cotangent) -> Expr:
@@ -241,7 +244,7 @@ def _binary(expr: Binary, cotangent: Cotangent, at: Surroundings) -> None:
             back(right, cotangent, at)
         case "-":
             back(left, cotangent, at)
-            back(right, replace(cotangent, value=f.negated(cotangent.value)), at)
+            back(right, _negated(cotangent), at)
         case "*" if same(left, right):
             back(
                 left,
@@ -259,8 +262,7 @@ def _binary(expr: Binary, cotangent: Cotangent, at: Surroundings) -> None:
                 quotient = _named(quotient, at)
             back(left, quotient, at)
             if at.flow.active(right):
-                times = _times(quotient, at.value(expr))
-                back(right, replace(times, value=f.negated(times.value)), at)
+                back(right, _negated(_times(quotient, at.value(expr))), at)
         case _:
             refuse("TC701", f"'{expr.operator}' of floating values has no derivative rule", expr.span)
 
@@ -373,12 +375,12 @@ def _abs(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     back(expr.arguments[0], replace(cotangent, value=f.select(up, cotangent.value, falling)), at)
 
 
-def _minus(cotangent: Cotangent, factor: Expr) -> Cotangent:
-    return replace(_times(cotangent, factor), value=f.negated(f.multiply(cotangent.value, factor)))
-
-
 def _square(value: Expr) -> Expr:
     return f.multiply(value, value)
+
+
+def _cube(value: Expr) -> Expr:
+    return f.multiply(_square(value), value)
 
 
 def _call(name: str, expr: Call, at: Surroundings) -> Expr:
@@ -395,9 +397,9 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = 
         lambda e, s, at: _over(s, f.multiply(_argument(e, at), f.number(_LN2, f.scalar(s.value))))
     ),
     "sqrt": _unary(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
-    "rsqrt": _unary(lambda e, s, at: _minus(_scaled(s, 0.5), f.multiply(_square(at.value(e)), at.value(e)))),
+    "rsqrt": _unary(lambda e, s, at: _negated(_times(_scaled(s, 0.5), _cube(at.value(e))))),
     "sin": _unary(lambda e, s, at: _times(s, _call("cos", e, at))),
-    "cos": _unary(lambda e, s, at: _minus(s, _call("sin", e, at))),
+    "cos": _unary(lambda e, s, at: _negated(_times(s, _call("sin", e, at)))),
     "tanh": _unary(lambda e, s, at: _times(s, f.binary("-", _ONE, _square(at.value(e))))),
     "sigmoid": _unary(lambda e, s, at: _times(s, f.multiply(at.value(e), f.binary("-", _ONE, at.value(e))))),
     "erf": _unary(_erf),

@@ -197,19 +197,19 @@ class Checkpoints(States):
         of.recompute(self.loop.body)
         of.level.lines += of.ends(list(self.pointers))
         self.check(of.level.lines)
-        _repeat(of, f.declare(iteration, first), "<", f.named(end), _ONE, "the segment again")
+        repeat(of, f.declare(iteration, first), "<", f.named(end), _ONE, "the segment again")
         return first, f.named(end)
 
     def close(self) -> None:
         rounded = f.binary("-", f.binary("+", self.count, self.capacity), _ONE)
         last = f.binary("-", f.binary("/", rounded, self.capacity), _ONE)
-        _repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
+        repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
 
     def _row(self, iteration: Symbol) -> Expr:
         return f.binary("-", f.named(iteration), f.named(self._first))
 
 
-def _repeat(of: Recomputed, head: Declare, test: str, end: Expr, step: Expr, *above: str) -> None:
+def repeat(of: Recomputed, head: Declare, test: str, end: Expr, step: Expr, *above: str) -> None:
     """The block that is being written becomes the body of a loop."""
     lines, condition = of.leave(), f.binary(test, f.named(head.symbol), end)
     of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
