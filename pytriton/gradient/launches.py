@@ -17,9 +17,11 @@ import torch
 
 from pytriton.compat.torch_names import wait_on_gpu
 from pytriton.errors import PytritonError
-from pytriton.gradient.derive.assemble import Derived, every_loop
+from pytriton.gradient.derive.assemble import Derived
 from pytriton.gradient.derive.backward_passes import Point, Sizes
 from pytriton.gradient.derive.derive import Backward
+from pytriton.gradient.derive.graph import every
+from pytriton.gradient.derive.loops import loops_of
 from pytriton.gradient.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -47,7 +49,7 @@ def needs(
     """
     first, numbers = kernels[0], dict[str, int]()
     for point, derived in zip(points, kernels, strict=True):
-        loops = every_loop(point.forward.items)
+        loops = loops_of(every(point.forward.items))
         for state in derived.states:
             if state.capacity is None:
                 continue

@@ -329,8 +329,8 @@ WRONG = (
     (
         "one axis of parts",
         "gradient/derive/assemble:_Kernel._in_parts",
-        "number = f.add(number, f.multiply(many, f.of_grid('program_id', other)))",
-        "",
+        "f.program_number((axis, *self.at.others))",
+        "f.program_number((axis,))",
         ("channels",),
     ),
     (

@@ -140,7 +140,7 @@ def launch_numbers(symbols: Iterable[Symbol], values: Mapping[str, int]) -> dict
 
 
 class _Offsets(LaunchEvaluator[Affine]):
-    """Integers, and pointers as distances from their parameters. ``known``: variables that have no definition, but
+    """Integers, and pointers as distances from their parameters. ``known``: variables that are defined before, or
     that loops or branches set; None of those that are not affine.
     """
 
@@ -170,6 +170,7 @@ class Accesses:
         self._launch = self._values, numbers, grid
         self._known: dict[Symbol, Affine | None] = dict.fromkeys(defined - self._values.keys())
         self._offsets = _Offsets(self._known, *self._launch)
+        self._masks: dict[Symbol, _Condition] = {}
         self._counts: dict[Loop, int | None] = {}
         self._tests: dict[Loop, _Condition] = {}
         self._loops: tuple[Loop, ...] = ()
@@ -334,10 +335,11 @@ class Accesses:
     def _follow(self, items: Iterable[Item]) -> None:
         for item in items:
             match item:
-                case Define(value=value):
+                case Define(symbol=symbol, value=value):
                     self._note(value)
                     if value is not None:
-                        self._offsets.of(value)
+                        self._known[symbol] = self._offsets.of(value)
+                        self._masks[symbol] = self._condition(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
                     self.writes[item], self._paths[item] = self._touched(pointer, mask), self._path
@@ -416,8 +418,7 @@ class Accesses:
             case Binary(operator=">" | ">="):
                 return self._condition(mirrored(expr))
             case Name(symbol=symbol) if holds:
-                value = self._values.get(symbol)
-                return _UNKNOWN if value is None else self._condition(value)
+                return self._masks.get(symbol, _UNKNOWN)
             case Cast(operand=operand) if holds:
                 return self._condition(operand)
             case Expand() | Permute() | Broadcast() if holds:

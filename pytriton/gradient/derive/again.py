@@ -41,7 +41,6 @@ from pytriton.lang.tree.types import (
     BFLOAT16,
     FLOAT,
     HALF,
-    INT,
     LONG,
     BlockType,
     PointerType,
@@ -147,14 +146,9 @@ class Recomputed:
     def program(self) -> Expr:
         """The number of a program among all; a variable declared before all else."""
         if self._program is None:
-            number: Expr | None = None
-            many = f.number(1)
-            for axis in sorted(self.flow.programs()):
-                own = f.multiply(many, f.call("get_program_id", LONG, f.number(axis)))
-                number = own if number is None else f.add(number, own)
-                many = f.multiply(many, f.call("get_num_programs", INT, f.number(axis)))
             self._program = self.new("program", LONG)
-            self.top.lines.insert(0, f.declare(self._program, number or f.number(0)))
+            number = f.program_number(sorted(self.flow.programs()))
+            self.top.lines.insert(0, f.declare(self._program, number))
             self.heads += 1
         return f.named(self._program)
 

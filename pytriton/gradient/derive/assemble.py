@@ -16,7 +16,7 @@ from pytriton.gradient.derive.active import Flow
 from pytriton.gradient.derive.backward_passes import BackwardPass, Unwalkable
 from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.forward import Forward
-from pytriton.gradient.derive.graph import Item, Loop, every
+from pytriton.gradient.derive.graph import Loop, every
 from pytriton.gradient.derive.loops import loops_of, only_adds
 from pytriton.gradient.derive.program import announced, live, loops, products, renamed, tidy
 from pytriton.gradient.derive.reverse import Reversed
@@ -101,7 +101,7 @@ def derived_kernel(
         if reading.work < kernel.work:
             kernel, derived = reading, other
     if forward.checkpoints and derived.states:
-        loops = every_loop(forward.items)
+        loops = loops_of(every(forward.items))
         carried = {loops[state.loop] for state in derived.states if state.capacity is not None}
         _, derived = assembled(kernel.reversed.saved, carried)
     return derived
@@ -261,7 +261,7 @@ class _Kernel:
         return head
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
-        loops = every_loop(self.forward.items)
+        loops = loops_of(every(self.forward.items))
         return tuple(
             State(
                 chosen[kept.state],
@@ -330,12 +330,9 @@ class _Kernel:
     def _in_parts(self, lines: Body, part: Symbol) -> Body:
         """The lines with pointers to this program's part of each sum."""
         axis = self.at.axis or 0
-        number, many = f.of_grid("program_id", axis), f.of_grid("num_programs", axis)
-        tops: list[Statement] = [f.declare(part, number)]
-        for other in self.at.others:
-            number = f.add(number, f.multiply(many, f.of_grid("program_id", other)))
-            many = f.multiply(many, f.of_grid("num_programs", other))
-        offset = f.cast(number if self.at.others else f.named(part), LONG)
+        tops: list[Statement] = [f.declare(part, f.of_grid("program_id", axis))]
+        number = f.program_number((axis, *self.at.others)) if self.at.others else f.named(part)
+        offset = f.cast(number, LONG)
         for symbol, size in self.sizes.items():
             gradient = self.reversed.parameters[self.reversed.gradient(symbol)]
             if gradient not in reads(lines):
@@ -345,11 +342,6 @@ class _Kernel:
             there = f.multiply(offset, self.reversed.name_of(size))
             tops.append(f.declare(pointer, f.binary("+", f.named(gradient), there)))
         return (*tops, *lines)
-
-
-def every_loop(items: list[Item]) -> list[Loop]:
-    """All loops of a forward, by number."""
-    return [item for item in every(items) if isinstance(item, Loop)]
 
 
 def _unconditional(body: Body) -> Iterator[Statement]:

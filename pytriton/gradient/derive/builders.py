@@ -221,6 +221,16 @@ def of_grid(function: str, axis: int) -> Expr:
     return call(function, INT, number(axis))
 
 
+def program_number(axes: Iterable[int]) -> Expr:
+    """The number of a program among those along some axes, the first axis fastest."""
+    total, many = number(0), number(1)
+    for at, axis in enumerate(axes):
+        along = multiply(many, of_grid("program_id", axis))
+        total = add(total, along) if at else along
+        many = multiply(many, of_grid("num_programs", axis))
+    return total
+
+
 def load(pointer: Expr, mask: Expr | None = None) -> Expr:
     """What is in memory."""
     own = element(pointer)

@@ -25,10 +25,11 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses
-from pytriton.gradient.derive.assemble import Derived, derived_kernel, every_loop
+from pytriton.gradient.derive.assemble import Derived, derived_kernel
 from pytriton.gradient.derive.backward_passes import BackwardPass, Point, Unwalkable, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import every, nodes_of, refuse
+from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import decode, scan
 from pytriton.lang.tree.typed import Bitcast, Symbol
@@ -175,7 +176,7 @@ def derived_text(
 
 def _kept_bytes(forward: Forward) -> int:
     """The bytes of carried values saved by the largest of some ordinary launches."""
-    loops = every_loop(forward.items)
+    loops = loops_of(every(forward.items))
     states = [
         state for derived in usual(forward).passes for state in derived.states if state.capacity is not None
     ]

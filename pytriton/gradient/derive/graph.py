@@ -134,16 +134,14 @@ class _Builder:
                 version = replace(symbol)
                 self.now[symbol] = version
                 return [Define(version, new, statement)]
-            case Store(pointer=pointer, value=value, mask=mask):
-                masked = None if mask is None else self.expr(mask)
-                return [Write(self.expr(pointer), self.expr(value), masked, statement, False)]
-            case Evaluate(value=Atomic(operation="add", pointer=pointer, value=value, mask=mask)):
-                masked = None if mask is None else self.expr(mask)
-                return [Write(self.expr(pointer), self.expr(value), masked, statement, True)]
-            case Evaluate(value=Atomic() as atomic):
-                refuse(
-                    "TC705", f"atomic_{atomic.operation} has no derivative: a lock, or a race", atomic.span
-                )
+            case (
+                Store(pointer=pointer, value=value, mask=mask)
+                | Evaluate(value=Atomic(operation="add", pointer=pointer, value=value, mask=mask))
+            ):
+                masked, atomic = None if mask is None else self.expr(mask), isinstance(statement, Evaluate)
+                return [Write(self.expr(pointer), self.expr(value), masked, statement, atomic)]
+            case Evaluate(value=Atomic(operation=operation) as lock):
+                refuse("TC705", f"atomic_{operation} has no derivative: a lock, or a race", lock.span)
             case Evaluate():
                 return []
             case For(init=init, condition=condition, step=step, body=body):

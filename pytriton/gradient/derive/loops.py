@@ -59,7 +59,7 @@ def _used(items: list[Item]) -> Counter[Symbol]:
 
 
 def loops_of(items: Iterable[Item]) -> list[Loop]:
-    """The outermost loops."""
+    """The loops among these statements."""
     return [item for item in items if isinstance(item, Loop)]
 
 

@@ -233,7 +233,11 @@ class Reversed(Recomputed):
 
     def _reverse_loop(self, loop: Loop) -> None:
         reached = self._reached(loop)
-        walked = [carry for carry in loop.carried if self._flows(carry, reached)]
+        walked = [
+            carry
+            for carry in loop.carried
+            if self.flow.active(carry.name) and not reached.isdisjoint((carry.inside, carry.after))
+        ]
         proof = only_adds(loop, walked)
         if proof is None:
             self._reverse_states(loop, walked)
@@ -266,9 +270,6 @@ class Reversed(Recomputed):
             self._check_sum(carry, cotangent, self._adjoints.pop(carry.inside, None), loop)
             if cotangent is not None:
                 back(carry.before, Cotangent(cotangent, shape_of(carry.before.type)), self)
-
-    def _flows(self, carry: Carried, reached: set[Symbol]) -> bool:
-        return self.flow.active(carry.name) and not reached.isdisjoint((carry.inside, carry.after))
 
     def _reached(self, loop: Loop) -> set[Symbol]:
         """The variables of a loop that have a cotangent in one of its iterations. That of others would be 0, and
