@@ -188,7 +188,7 @@ def negation(literal: Comparison) -> Comparison:
     """The opposite of a normal comparison."""
     if literal.operator == "is" or is_floating(literal):
         return replace(literal, holds=not literal.holds)
-    return normal(replace(literal, operator=_OPPOSITE[literal.operator]))
+    return normal(replace(literal, operator=OPPOSITE[literal.operator]))
 
 
 def is_floating(literal: Comparison) -> bool:
@@ -200,7 +200,7 @@ def _has_float(term: Term) -> bool:
     return isinstance(term, tuple) and (term[0] == "float" or any(map(_has_float, term[1:])))
 
 
-_OPPOSITE: Final = {**NEGATED, **{opposite: operator for operator, opposite in NEGATED.items()}}
+OPPOSITE: Final = {**NEGATED, **{opposite: operator for operator, opposite in NEGATED.items()}}
 
 
 @cache

@@ -120,18 +120,13 @@ class Joiner:
             case Method(operand=operand, name="to", arguments=(target,)) if "conversions" in self._rules:
                 node = self.join(Version(operand, more.of), less)
                 return node and Method(node, "to", (self._type(target, more.of, less.of),))
-            case BinOp(operator="&", left=left, right=right) if self._full(right, less.of):
-                node = self.join(Version(left, more.of), less)
-                return node and BinOp("&", node, right)
-            case BinOp(operator="&", left=left, right=right) if self._full(left, less.of):
-                node = self.join(Version(right, more.of), less)
-                return node and BinOp("&", left, node)
-            case BinOp(operator="*", left=left, right=Atom(text=name)) if self._is_one(name, less.of):
-                node = self.join(Version(left, more.of), less)
-                return node and BinOp("*", node, more.node.right)
-            case BinOp(operator="*", left=Atom(text=name), right=right) if self._is_one(name, less.of):
-                node = self.join(Version(right, more.of), less)
-                return node and BinOp("*", more.node.left, node)
+            case BinOp(operator="&" | "*" as sign, left=left, right=right):
+                if self._is_neutral(sign, right, less.of):
+                    node = self.join(Version(left, more.of), less)
+                    return node and BinOp(sign, node, right)
+                if self._is_neutral(sign, left, less.of):
+                    node = self.join(Version(right, more.of), less)
+                    return node and BinOp(sign, left, node)
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask, less.of):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
@@ -151,8 +146,11 @@ class Joiner:
                 return self._masked(more, less)
         return None
 
-    def _is_one(self, name: str, of: Set) -> bool:
-        """Whether a define is the number 1 in all these variants: the translator drops such a factor."""
+    def _is_neutral(self, sign: str, operand: Node, of: Set) -> bool:
+        """Whether an operand changes nothing in all these variants: a full mask, a define that is 1."""
+        if sign == "&":
+            return self._full(operand, of)
+        name = operand.text if isinstance(operand, Atom) else ""
         return name in self._variants.values and name in self._followed("1", of)
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:

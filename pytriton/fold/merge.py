@@ -14,6 +14,8 @@ Invariant: with the conditions of a variant decided, what is left is the body of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
@@ -139,7 +141,7 @@ class Merger:
 
     def _items(self, row: Row) -> Iterator[Versions]:
         """The row as one statement if its versions can be, else as several."""
-        of = _union(version.of for version in row)
+        of = reduce(or_, (version.of for version in row))
         first = row[0].statement
         line = min(version.statement.line for version in row)
         if first.node is None:
@@ -312,13 +314,6 @@ class Merger:
 
         best = min(choices, key=rank)
         return best, choices[best]
-
-
-def _union(sets: Iterable[Set]) -> Set:
-    union = 0
-    for variants in sets:
-        union |= variants
-    return union
 
 
 def _is_pass(statement: Statement) -> bool:

@@ -15,16 +15,14 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
-from pytriton.fold.formula import is_floating
+from pytriton.fold.formula import OPPOSITE, is_floating
 from pytriton.fold.partial import expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
-from pytriton.lang.recording import NEGATED
 
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_NEGATED: Final = {**NEGATED, "is": "is not", "is not": "is"}
 
 
 class Separator(NamedTuple):
@@ -276,8 +274,8 @@ def _reached(arms: list[Separator | None], everything: Set) -> Separator | None:
 
 def negated(node: Node) -> Node:
     """The opposite of a condition."""
-    if isinstance(node, BinOp) and node.operator in _NEGATED:
-        return BinOp(_NEGATED[node.operator], node.left, node.right)
+    if isinstance(node, BinOp) and node.operator in OPPOSITE:
+        return BinOp(OPPOSITE[node.operator], node.left, node.right)
     if isinstance(node, UnaryOp) and node.operator == "not":
         return node.operand
     return UnaryOp("not", node)

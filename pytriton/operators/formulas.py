@@ -38,6 +38,7 @@ from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
 from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
+from pytriton.runtime.trace.recorded import define
 
 _Function: Final[Any] = torch.autograd.Function
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
@@ -246,12 +247,8 @@ class DerivedFormula:
         space, _, short = schema.name.partition("::")
         own = _unused_name(space, f"{short}_derived_backward")
         self._lib = lib = _library.Library(space, "FRAGMENT")
-        tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         signature = ", ".join((*arguments, *cotangents, "bool[] needed", "str recorded"))
-        lib.define(f"{own}({signature}) -> {results}", tags=tags)
-        lib.impl(own, self._run, "CompositeExplicitAutograd")
-        _library.register_fake(f"{space}::{own}", self._shapes, lib=lib)
-        self.overload = getattr(getattr(torch.ops, space), own).default
+        self.overload = define(lib, f"{own}({signature}) -> {results}", self._run, self._shapes)
         self._gradient = AutogradFormula(self.overload, self._run)
         lib.impl(own, self._gradient.dispatched(), "Autograd", with_keyset=True)
         if recording is None:

@@ -180,8 +180,7 @@ class Operator(Generic[_P, _R]):
                     key = torch_names.key_for_device(device_type)
                     self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
-                self._shortcut.add(device_type, given)
-            self._gradient.run = self  # which finds the kernel of a device
+                self._shortcut.leave_out(device_type)
             self._shorten()
             return given
 

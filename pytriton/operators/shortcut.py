@@ -1,7 +1,7 @@
 """The fast path of an eager operator call: when the dispatcher would do nothing but find the body.
 
 The dispatcher tests the keys of the tensors and at the state of the thread. If the tensors are plain ones on
-one device, and no mode, transform, tracer or profiler is active, the call ends in the kernel of that device, or,
+one device, and no mode, transform, tracer or profiler is active, the call ends in the body, or,
 where a gradient is needed, in a node of the graph around it. So a function is generated for each operator that
 tests the same things, as cheaply as Python can, and calls the dispatcher in every other case. For
 ``add(x, y, a=1.0)`` it is
@@ -11,7 +11,7 @@ tests the same things, as cheaply as Python can, and calls the dispatcher in eve
             return _overload(x, y, a)
         if x.__class__ is not _Tensor and ...:      # of no subclass
         if a.__class__ is not _float: ...           # nothing that the dispatcher would convert
-        if x.is_cuda and y.is_cuda: ...             # one device
+        if not (x.is_cuda and y.is_cuda or ...): ...    # one device, without a kernel of its own
         if x.is_neg() or y.is_neg(): ...            # memory that holds other numbers than it seems
         if _grad() and (x.requires_grad or y.requires_grad):
             if _wrapped(x) or _wrapped(y):          # what torch.func left behind
@@ -20,7 +20,7 @@ tests the same things, as cheaply as Python can, and calls the dispatcher in eve
         return _kernel(x, y, a)
 
 What is left out is harmless: memory that is not plain (sparse, nested, functional) is refused by a kernel
-launch and known to torch's operators, and a kernel that was registered for a device gets dense tensors only.
+launch and known to torch's operators.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
 from pytriton.compat import torch_names
-from pytriton.compat.torch_names import keys_of
 from pytriton.operators.body import Body
 
 _DEVICES: Final = ("cuda", "cpu")
@@ -64,12 +63,13 @@ _STATE: Final = "tracing() modes() function_modes() transforms() traced() profil
 
 
 class Shortcut:
-    """The direct targets of the calls of one operator: a kernel for each type of device."""
+    """The direct calls of one operator, on devices where its body runs."""
 
     def __init__(self, overload: Any, body: Body) -> None:
         self._overload = overload
         self._arguments = torch_names.schema_of(overload).arguments
-        self._kernels: dict[str, Callable[..., Any]] = dict.fromkeys(_DEVICES, body.launch)
+        self._body = body
+        self._devices = [*_DEVICES]
         self._written = body.written
         self._casts = False
         types = [str(argument.real_type) for argument in self._arguments]
@@ -79,10 +79,9 @@ class Shortcut:
         )
         self._open = self._open and not any(argument.kwarg_only for argument in self._arguments)
 
-    def add(self, device_type: str, kernel: Callable[..., Any]) -> None:
-        """Note what runs on a device."""
-        if device_type in _DEVICES:
-            self._kernels[device_type] = _only_dense(kernel, self._overload, device_type)
+    def leave_out(self, device_type: str) -> None:
+        """Calls on this device go through the dispatcher, which finds a kernel of its own."""
+        self._devices = [device for device in self._devices if device != device_type]
 
     def casts(self) -> None:
         """Under autocast calls go through the dispatcher."""
@@ -94,14 +93,14 @@ class Shortcut:
         ``gradient`` takes a call for which a gradient is needed, if the operator writes nothing.
         """
         overload = self._overload
-        if not self._open:
+        if not self._open or not self._devices:
             return lambda self, *args, **kwargs: overload(*args, **kwargs)
         names = [argument.name for argument in self._arguments]
         prefix = "_"
         while any(name.startswith(prefix) for name in names):
             prefix += "_"
         closure = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
-        closure |= {f"on_{device}": kernel for device, kernel in self._kernels.items()}
+        closure["kernel"] = self._body.launch
         closure |= {f"default_{argument.name}": argument.default_value for argument in self._arguments}
         closure = {prefix + name: value for name, value in closure.items()}
         text = "\n".join(self._lines(prefix))
@@ -154,11 +153,7 @@ class Shortcut:
         for doubt in filter(None, doubts):
             lines += [f"    if {doubt}:", f"        return {p}overload({arguments})"]
         lines += [
-            f"    if {every('is_cuda')}:",
-            f"        {p}kernel = {p}on_cuda",
-            f"    elif {every('is_cpu')}:",
-            f"        {p}kernel = {p}on_cpu",
-            "    else:",
+            f"    if not ({' or '.join(every(f'is_{device}') for device in self._devices)}):",
             f"        return {p}overload({arguments})",
             f"    if {p}grad() and ({some('$.requires_grad')}):",
             f"        if {some(f'{p}wrapped($)')}:",
@@ -178,29 +173,3 @@ class Shortcut:
             f"{argument.name}={p}default_{argument.name}" if argument.has_default_value() else argument.name
             for argument in self._arguments
         )
-
-
-def _only_dense(kernel: Callable[..., Any], overload: Any, device_type: str) -> Callable[..., Any]:
-    """A kernel that was registered for a device: its key is that of dense tensors."""
-    key = torch_names.key_for_device(device_type)
-    inference = _bits(key, f"Autocast{key}")  # a tensor of inference mode
-    usual = _bits(key, f"Autocast{key}", "ADInplaceOrView", f"Autograd{key}")
-
-    def call(*args: Any) -> Any:
-        for argument in args:
-            if isinstance(argument, torch.Tensor) and keys_of(argument).raw_repr() not in (
-                usual,
-                inference,
-            ):
-                return overload(*args)
-        return kernel(*args)
-
-    return call
-
-
-def _bits(*names: str) -> int:
-    """The bits of a dispatch key set."""
-    keys = torch_names.DispatchKeySet(getattr(torch_names.DispatchKey, names[0]))
-    for name in names[1:]:
-        keys = keys | torch_names.DispatchKeySet(getattr(torch_names.DispatchKey, name))
-    return int(keys.raw_repr())

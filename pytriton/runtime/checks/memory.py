@@ -96,6 +96,11 @@ class Violation:
     last: tuple[int, int, int] | None = None  # the program in which one was noted last
 
 
+def indices_of(place: int, shape: tuple[int, ...], site: Site) -> tuple[int, ...]:
+    """The indices of an element of a block; none of a scalar."""
+    return tuple(map(int, numpy.unravel_index(place, shape))) if site.shape else ()
+
+
 @dataclass(frozen=True)
 class Outside:
     """A violation beside the launch in which it was found. Indices and distances are in elements of the site."""
@@ -233,7 +238,7 @@ def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation
     for number, site in enumerate(sites):
         _, _, count, address, place, x, y, z, whole, *ends = words[_place(number) : _place(number) + 13]
         if count:
-            element = tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else ()
+            element = indices_of(place, site.shape, site)
             address, lowest, highest = (end % (1 << 64) for end in (address, *ends[:2]))
             several = ends[2] != ends[3]
             violations[number] = Violation(

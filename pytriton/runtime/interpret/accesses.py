@@ -17,7 +17,7 @@ import triton.language as tl
 from pytriton.compat.interpreter_names import interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Double, Program, Race, number_of, program_of
-from pytriton.runtime.checks.memory import Violation, starts_on_cpu
+from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu
 from pytriton.runtime.checks.shadow import AccessShadow, StoreLog
 from pytriton.runtime.interpret.patches import spread, tensor
 from pytriton.runtime.launch.extents import Memory
@@ -108,11 +108,6 @@ class CheckedAccesses:
         violation.last = program
         violation.lowest = min(violation.lowest, int(reached.min()))
         violation.highest = max(violation.highest, int(reached.max()))
-
-
-def indices_of(place: int, shape: tuple[int, ...], site: Site) -> tuple[int, ...]:
-    """The indices of an element of a block; none of a scalar."""
-    return tuple(map(int, numpy.unravel_index(place, shape))) if site.shape else ()
 
 
 def kept(addresses: Any, mask: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy
 
+from pytriton.emit.element_types import byte_count
 from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
@@ -136,8 +137,7 @@ class Recorded(CheckedAccesses):
             return array.astype("float32" if element.torch == "bfloat16" else element.torch)  # a copy
         if variable.root is None:
             return array.astype(numpy.uint64)
-        width = 8 if isinstance(element.element, PointerType) else max(1, element.element.bits // 8)
-        return self._index(array, variable.root, width)
+        return self._index(array, variable.root, byte_count(element.element))
 
     def _index(self, addresses: Any, root: str, width: int) -> Any:
         return (addresses.astype(numpy.int64) - self.memory.extents[root].start) // width

@@ -20,8 +20,9 @@ import numpy
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import program_of
-from pytriton.runtime.checks.memory import Violation, starts_on_cpu
+from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu
 from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
+from pytriton.runtime.interpret.patches import floats_of
 from pytriton.runtime.launch.extents import Extent, Memory
 
 MAX_CONFLICTS: Final = 1024
@@ -37,7 +38,7 @@ _CONFLICT: Final = 6  # words of a conflict: site, program, other, address, befo
 
 
 class NativeChecks:
-    """One launch of checked code: ``violations``, ``last`` and ``written`` once ``collect`` was called."""
+    """One launch of checked code: ``violations``, ``last`` and ``written`` after it."""
 
     def __init__(
         self,
@@ -120,13 +121,12 @@ class NativeChecks:
 
     def _violation(self, site: Site, rows: Sequence[Any]) -> Violation:
         first = min(rows, key=lambda row: int(row[_FIRST]))
-        place = int(first[_PLACE])
         return Violation(
             site,
             count=sum(int(row[_COUNT]) for row in rows),
             programs=sum(int(row[_PROGRAMS]) for row in rows),
             program=program_of(int(first[_FIRST]), self._grid),
-            element=tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else (),
+            element=indices_of(int(first[_PLACE]), site.shape, site),
             address=int(first[_ADDRESS]),
             lowest=min(int(row[_LOWEST]) for row in rows),
             highest=max(int(row[_HIGHEST]) for row in rows),
@@ -169,6 +169,6 @@ def values_of(bits: Any, type_: ElementType | None, width: int) -> Any:
         return bits
     narrow = numpy.ascontiguousarray(bits.astype(f"u{width}"))
     if type_.word == "bfloat16":
-        return (narrow.astype(numpy.uint32) << 16).view(numpy.float32)
+        return floats_of(narrow)
     dtype = str(type_.torch).removeprefix("torch.")
     return narrow.view(numpy.dtype(dtype))

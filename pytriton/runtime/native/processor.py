@@ -87,7 +87,13 @@ class Native:
         threads = min(thread_count(), -(-total // MIN_PROGRAMS))
         name = self.module.entry.removesuffix("_programs")
         with _ONE_AT_A_TIME:
-            spread(run, name, total, threads, self.module.stack_bytes, None if turns is None else turns.end)
+            try:
+                spread(
+                    run, name, total, threads, self.module.stack_bytes, None if turns is None else turns.end
+                )
+            finally:
+                if checks is not None:
+                    checks.collect()
         if turns is not None:
             turns.check(self.module, grid, None if checks is None else checks.memory)
 

@@ -10,9 +10,9 @@ import ctypes
 
 import numpy
 
-from pytriton.lang.tree.types import ElementType, PointerType
+from pytriton.emit.element_types import byte_count
 from pytriton.native.c_module import NativeModule
-from pytriton.runtime.checks.diagnostics import Stuck
+from pytriton.runtime.checks.diagnostics import Stuck, program_of
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.native.checks import values_of
 from pytriton.source import Span
@@ -39,16 +39,12 @@ class Turns(ctypes.Structure):
         if self.program < 0:
             return
         element, address = module.reads[self.type], self.address or 0
-        width = width_of(element)
+        width = byte_count(element)
         bits = int.from_bytes(ctypes.string_at(address, width), "little")
         value = values_of(numpy.array([bits], numpy.uint64), element, width)[0]
-        x, y, z = map(int, numpy.unravel_index(self.program, grid, order="F"))
-        raise Stuck((x, y, z), address, value, width).error(_line_of(module.loops[self.loop]), memory)
-
-
-def width_of(element: ElementType) -> int:
-    """The bytes of an element."""
-    return 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
+        raise Stuck(program_of(self.program, grid), address, value, width).error(
+            _line_of(module.loops[self.loop]), memory
+        )
 
 
 def _line_of(span: Span) -> Span:

@@ -157,34 +157,24 @@ class Checked:
     def _run_on_cpu(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
         """The same in C; if unavailable, by the interpreter."""
         native = self._native
-        if isinstance(native, NoLibrary):
-            return self._interpret(grid, values, memory)
-        module = native.module
+        checks: NativeChecks | CheckedAccesses
+        if isinstance(native, Native):
+            sites = native.module.sites
+            checks = NativeChecks(sites, native.module.elements, memory, grid)
+            run = partial(native.run, grid, values, checks if sites else None)
+        else:
+            sites = self._on_cpu.translation.sites
+            checks = CheckedAccesses(sites, memory)
+            run = partial(self._on_cpu.run, grid, values, checks)
         tell_of_overlaps(self._unchecked, memory)
-        checks = NativeChecks(module.sites, module.elements, memory, grid)
         try:
-            native.run(grid, values, checks if module.sites else None)
+            run()
         except PytritonError:
-            checks.collect()
             tell(checks.violations, memory, grid)  # the cause, if there was one
             raise
-        checks.collect()
         tell(checks.violations, memory, grid)
-        tell_of_short_grid(module.sites, checks.last, memory, grid)
-        return tell_of_written(checks.written, module.sites, checks.last, memory, grid)
-
-    def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        translation = self._on_cpu.translation
-        accesses = CheckedAccesses(translation.sites, memory)
-        tell_of_overlaps(translation, memory)
-        try:
-            self._on_cpu.run(grid, values, accesses)
-        except PytritonError:
-            tell(accesses.violations, memory, grid)  # the cause, if there was one
-            raise
-        tell(accesses.violations, memory, grid)
-        tell_of_short_grid(translation.sites, accesses.last, memory, grid)
-        tell_of_written(accesses.written, translation.sites, accesses.last, memory, grid)
+        tell_of_short_grid(sites, checks.last, memory, grid)
+        tell_of_written(checks.written, sites, checks.last, memory, grid)
 
     @cached_property
     def _on_cpu(self) -> OnCpu:

@@ -59,13 +59,19 @@ def opaque_operator(plan: Plan, identity: str, kinds: Sequence[TracedKind]) -> A
 
 
 def _define(name: str, plan: Plan, kinds: Sequence[TracedKind]) -> Any:
-    tags = [torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides]
-    _library.define(name + _schema(plan, kinds), tags=tags)
-    _library.impl(name, _body(plan, kinds), "CompositeExplicitAutograd")
+    overload = define(_library, name + _schema(plan, kinds), _body(plan, kinds), lambda *_: None)
     # A bare kernel call is nothing to autograd, traced or not.
     _library.impl(name, torch.library.fallthrough_kernel, "Autograd")
-    torch.library.register_fake(f"{NAMESPACE}::{name}", lambda *_: None, lib=_library)
-    return getattr(getattr(torch.ops, NAMESPACE), name).default
+    return overload
+
+
+def define(library: Any, signature: str, run: Callable[..., Any], shapes: Callable[..., Any]) -> Any:
+    """The overload of a new operator, ``name(...) -> ...``; ``shapes``: its results on fake tensors."""
+    name = signature.partition("(")[0]
+    library.define(signature, tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides))
+    library.impl(name, run, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{library.ns}::{name}", shapes, lib=library)
+    return getattr(getattr(torch.ops, library.ns), name).default
 
 
 def _schema(plan: Plan, kinds: Sequence[TracedKind]) -> str:
@@ -110,11 +116,8 @@ def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
 @cache
 def change_operator() -> Any:
     """``pytriton::change(Tensor(a!) x) -> ()``: counts as a change of ``x``, and leaves it as it is."""
-    _library.define("change(Tensor(a!) x) -> ()", tags=[torch.Tag.pt2_compliant_tag])
-    _library.impl("change", _count, "CompositeExplicitAutograd")
+    change = define(_library, "change(Tensor(a!) x) -> ()", _count, lambda x: None)
     _library.impl("change", torch.library.fallthrough_kernel, "Autograd")
-    torch.library.register_fake("pytriton::change", lambda x: None, lib=_library)
-    change = torch.ops.pytriton.change.default
     change.py_functionalize_impl(_mark_as_changed)
     return change
 

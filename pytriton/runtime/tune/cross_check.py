@@ -243,8 +243,7 @@ def _count_of_others(memory: SavedMemory, other: torch.Tensor) -> int:
     count = 0
     for start in range(0, now.numel(), _CHUNK):
         a, b = (data[start : start + _CHUNK].view(memory.dtype).double() for data in (now, other))
-        near = b.isfinite() & ((a - b).abs() <= tolerance * b.abs() + size)
-        count += int((~(near | (a == b) | (a.isnan() & b.isnan()))).sum())
+        count += int((~torch.isclose(a, b, tolerance, size, equal_nan=True)).sum())
     return count
 
 
