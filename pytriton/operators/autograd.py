@@ -7,24 +7,11 @@ argument.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from pytriton.runtime.tensors import ctx_registry
-
-
-class _Calls(threading.local):
-    """The call of ``apply`` that is under way in this thread: its keywords, and where the ctx is put."""
-
-    def __init__(self) -> None:
-        self.keywords: Mapping[str, Any] = {}
-        self.contexts: list[Any] = []
-
-
-_calls: Final = _Calls()
 
 
 class function:
@@ -43,13 +30,8 @@ class function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record it for autograd; the ctx is found as ``ctx_registry[result]``."""
-        outer = _calls.keywords, _calls.contexts
         contexts: list[Any] = []
-        _calls.keywords, _calls.contexts = kwargs, contexts
-        try:
-            result = _bridge(cls).apply(*args)
-        finally:
-            _calls.keywords, _calls.contexts = outer
+        result = _bridge(cls).apply(*args, kwargs, contexts)
         for tensor in result if isinstance(result, tuple) else (result,):
             if isinstance(tensor, torch.Tensor):
                 ctx_registry[tensor] = contexts[0]
@@ -62,12 +44,14 @@ def _bridge(cls: type[function]) -> Any:
     if existing is not None:
         return existing
 
-    def forward(ctx: Any, *args: Any) -> Any:
-        _calls.contexts.append(ctx)
-        return cls.forward(ctx, *args, **_calls.keywords)
+    def forward(ctx: Any, *passed: Any) -> Any:
+        *args, keywords, contexts = passed
+        contexts.append(ctx)
+        return cls.forward(ctx, *args, **keywords)
 
     def backward(ctx: Any, *grads: Any) -> Any:
-        return cls.backward(ctx, *grads)
+        gradients = cls.backward(ctx, *grads)
+        return *(gradients if isinstance(gradients, tuple) else (gradients,)), None, None
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     bridge = type(cls.__name__, (torch.autograd.Function,), members)

@@ -61,7 +61,7 @@ class AutogradFormula:
         self.record: Callable[..., Any] | None = None  # runs the forward for a derived formula
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
-        schema = torch_names.schema_of(overload)
+        schema = self.declared = torch_names.schema_of(overload)
         self._count = sum(not argument.kwarg_only for argument in schema.arguments)
         self._keywords = any(argument.kwarg_only for argument in schema.arguments)
         self._lists = any(
@@ -80,11 +80,23 @@ class AutogradFormula:
     # Eager calls.
 
     def _forward(self, ctx: Any, *args: Any) -> Any:
-        result = self.run(*args) if self.record is None else self.record(self.run, *args)
-        self._refuse_inference(result)
-        setup = self._setup_context_fn
-        if setup is not None:
-            setup(ctx=ctx, inputs=args, output=result)
+        return self._set_up(ctx, args, {}, self._computed(self.run, *args))
+
+    def _computed(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The result; refuses one of inference mode, which no graph can contain."""
+        result = run(*args, **kwargs) if self.record is None else self.record(run, *args, **kwargs)
+        if any(isinstance(value, torch.Tensor) and value.is_inference() for value in _listed(result)):
+            raise refusal(
+                f"{self.declared.name}: its result is a tensor of inference mode, which has no gradient",
+                "TC756",
+                "leave torch.inference_mode() out of the body",
+            )
+        return result
+
+    def _set_up(self, ctx: Any, inputs: Any, more: dict[str, Any], result: Any) -> Any:
+        """The result, once the user's ``setup_context`` knows it."""
+        if self._setup_context_fn is not None:
+            self._setup_context_fn(ctx=ctx, inputs=inputs, output=result, **more)
         return result
 
     def _backward(self, ctx: Any, *grads: Any) -> Any:
@@ -131,18 +143,10 @@ class AutogradFormula:
         *args, (keys, kwargs) = arguments
         # A level of torch.func below this one has a graph of its own, which needs its gradients.
         with torch_names.below_autograd(), torch.set_grad_enabled(torch_names.transforms_active()):
-            arguments = (keys & torch_names.AFTER_AUTOGRAD, *args)
-            run = self.overload.redispatch
-            result = (
-                run(*arguments, **kwargs) if self.record is None else self.record(run, *arguments, **kwargs)
-            )
-        self._refuse_inference(result)
-        setup = self._setup_context_fn
-        if setup is not None:
-            inputs, keywords = torch_names.fill_defaults(torch_names.schema_of(self.overload), args, kwargs)
-            more = {"keyword_only_inputs": keywords} if self._keywords else {}
-            setup(ctx=ctx, inputs=inputs, output=result, **more)
-        return result
+            keys &= torch_names.AFTER_AUTOGRAD
+            result = self._computed(self.overload.redispatch, keys, *args, **kwargs)
+        inputs, keywords = torch_names.fill_defaults(self.declared, args, kwargs)
+        return self._set_up(ctx, inputs, {"keyword_only_inputs": keywords} if self._keywords else {}, result)
 
     def _backward_of_dispatched(self, ctx: Any, *grads: Any) -> Any:
         needs = ctx.needs_input_grad
@@ -156,32 +160,21 @@ class AutogradFormula:
             return gradients, None
         return *(gradients[: len(present)] if len(gradients) == self._count else gradients), None
 
-    def _refuse_inference(self, result: Any) -> None:
-        """Refuse results of inference mode, which no graph can contain."""
-        if any(isinstance(value, torch.Tensor) and value.is_inference() for value in _listed(result)):
-            raise refusal(
-                f"{torch_names.schema_of(self.overload).name}: its result is a tensor of inference mode, which "
-                "has no gradient",
-                "TC756",
-                "leave torch.inference_mode() out of the body",
-            )
-
     def _refuse_written(self, args: Any) -> None:
         """Refuse written arguments with gradients: autograd would use their old values. Others stop here
         (TC526).
         """
         for at in self._written:
             if at < len(args) and torch_names.any_requires_grad(args[at]):
-                schema = torch_names.schema_of(self.overload)
                 raise RuntimeError(
-                    f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
-                    "has no formula for it: call it under torch.no_grad(), or pass a copy"
+                    f"{self.declared.name} writes argument '{self.declared.arguments[at].name}', which requires a "
+                    "gradient, and has no formula for it: call it under torch.no_grad(), or pass a copy"
                 )
         if self._written and self._backward_fn is None:
-            named = zip(torch_names.schema_of(self.overload).arguments, args, strict=False)
+            named = zip(self.declared.arguments, args, strict=False)
             wanting = next(argument.name for argument, value in named if torch_names.any_requires_grad(value))
             message = (
-                f"{torch_names.schema_of(self.overload).name}: argument '{wanting}' requires a gradient, but "
+                f"{self.declared.name}: argument '{wanting}' requires a gradient, but "
                 "gradients stop at an operator that writes its arguments"
             )
             cure = "return new tensors and give a formula, or call it under torch.no_grad()"
@@ -193,7 +186,7 @@ class AutogradFormula:
             for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
                 if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
                     raise NotImplementedError(
-                        f"{torch_names.schema_of(self.overload).name} has no formula for forward-mode derivatives"
+                        f"{self.declared.name} has no formula for forward-mode derivatives"
                     )
 
 
@@ -423,10 +416,9 @@ def _walked_back(
     replayed(entries[:-1], unseen())
     reached = {key_of(tensor) for tensor in wanted}
     for entry in entries:
-        reads = [entry.source] if isinstance(entry, Copy) else list(entry.reads.values())
-        writes = [entry.result] if isinstance(entry, Copy) else list(entry.writes.values())
-        if any(key_of(tensor) in reached and tensor.dtype in _FLOATING for tensor in reads):
-            reached |= {key_of(tensor) for tensor in writes if tensor.dtype in _FLOATING}
+        read, written = entry.reads.values(), entry.writes.values()
+        if any(key_of(tensor) in reached and tensor.dtype in _FLOATING for tensor in read):
+            reached |= {key_of(tensor) for tensor in written if tensor.dtype in _FLOATING}
     flow = _Flow()
     for tensor, grad in zip(_listed(result), cotangents, strict=True):
         if grad is not None and key_of(tensor) in reached:

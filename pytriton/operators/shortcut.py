@@ -70,14 +70,11 @@ class Shortcut:
         self._arguments = torch_names.schema_of(overload).arguments
         self._body = body
         self._devices = [*_DEVICES]
-        self._written = body.written
         self._casts = False
         types = [str(argument.real_type) for argument in self._arguments]
-        self._open = "Tensor" in types and all(
-            type_ in ("Tensor", "Optional[Tensor]", "int", "SymInt", "float", "bool", "str")
-            for type_ in types
-        )
-        self._open = self._open and not any(argument.kwarg_only for argument in self._arguments)
+        plain = ("Tensor", "Optional[Tensor]", "int", "SymInt", "float", "bool", "str")
+        keywords = any(argument.kwarg_only for argument in self._arguments)
+        self._open = "Tensor" in types and {*plain}.issuperset(types) and not keywords
 
     def leave_out(self, device_type: str) -> None:
         """Calls on this device go through the dispatcher, which finds a kernel of its own."""
@@ -99,7 +96,7 @@ class Shortcut:
         prefix = "_"
         while any(name.startswith(prefix) for name in names):
             prefix += "_"
-        closure = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
+        closure = {**_NAMES, "overload": overload, "gradient": overload if self._body.written else gradient}
         closure["kernel"] = self._body.launch
         closure |= {f"default_{argument.name}": argument.default_value for argument in self._arguments}
         closure = {prefix + name: value for name, value in closure.items()}
@@ -162,7 +159,7 @@ class Shortcut:
         ]
         for name in tensors:
             # Autograd keeps versions of tensors, but not of those of inference mode.
-            if name in self._written:
+            if name in self._body.written:
                 test = f"{name} is not None and " if name in optional else ""
                 lines += [f"    if {test}not {name}.is_inference():", f"        {p}increment({name})"]
         lines.append(f"    return {p}kernel({arguments})")

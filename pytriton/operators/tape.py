@@ -23,6 +23,7 @@ import hashlib
 import json
 import linecache
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -110,6 +111,14 @@ class Copy:
     result: torch.Tensor
     source: torch.Tensor
     adds: bool = False
+
+    @property
+    def reads(self) -> dict[str, torch.Tensor]:
+        return {"source": self.source}
+
+    @property
+    def writes(self) -> dict[str, torch.Tensor]:
+        return {"result": self.result}
 
 
 Entry = RecordedLaunch | Copy
@@ -325,12 +334,9 @@ def taped(
     Raises LaunchError (TC756, TC757).
     """
     tape = Tape(name, args)
-    with recording_elsewhere() as elsewhere, inside(tape), torch.no_grad(), _Watch(tape, backward):
-        if backward:
-            result = function(*args)
-        else:
-            with _Functions(tape):
-                result = function(*args)
+    functions = nullcontext() if backward else _Functions(tape)
+    with recording_elsewhere() as elsewhere, inside(tape), torch.no_grad(), _Watch(tape, backward), functions:
+        result = function(*args)
     if tape.refused is not None:
         raise tape.refused
     results = result if isinstance(result, tuple | list) else (result,)
@@ -344,28 +350,26 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
     changed: set[int] = set()
     read: set[int] = set()
     for entry in entries:
-        if isinstance(entry, Copy):
-            what, reads = "a copy", [key_of(entry.source)]
-            writes = {key_of(entry.result): entry.adds}
-        else:
-            what, reads = f"kernel '{entry.kernel.name}'", list(map(key_of, entry.reads.values()))
-            writes = {
-                key: key in changed and _only_adds(entry, parameter)
-                for parameter, key in zip(entry.writes, map(key_of, entry.writes.values()), strict=True)
-            }
-        conflicting = any(key in read or (key in changed and not adds) for key, adds in writes.items())
-        if conflicting or (isinstance(entry, RecordedLaunch) and len(writes) < len(entry.writes)):
+        writes = {key_of(tensor): parameter for parameter, tensor in entry.writes.items()}
+        conflicting = any(
+            key in read or (key in changed and not _only_adds(entry, parameter))
+            for key, parameter in writes.items()
+        )
+        if conflicting or len(writes) < len(entry.writes):
+            what = "a copy" if isinstance(entry, Copy) else f"kernel '{entry.kernel.name}'"
             raise refusal(
                 f"{name}: {what} writes memory that was written or read before",
                 "TC757",
                 "let each launch write to tensors of its own",
             )
         changed.update(writes)
-        read.update(reads)
+        read.update(map(key_of, entry.reads.values()))
 
 
-def _only_adds(entry: RecordedLaunch, parameter: str) -> bool:
-    """Whether a launch changes a parameter by atomic additions only."""
+def _only_adds(entry: Entry, parameter: str) -> bool:
+    """Whether a launch changes a parameter by atomic additions only, or a copy adds."""
+    if isinstance(entry, Copy):
+        return entry.adds
     definition = entry.kernel._definition
     defines = definition.configs(defines_of(entry.call.defines))[0].defines
     try:

@@ -188,13 +188,10 @@ def _three(grid: Any, options: Any) -> tuple[Any, Any, Any]:
     sizes = grid(options) if callable(grid) else grid
     if not isinstance(sizes, (tuple, list)):
         sizes = (sizes,)
-    if len(sizes) == 1:
-        return sizes[0], 1, 1
-    if len(sizes) == 2:
-        return sizes[0], sizes[1], 1
-    if len(sizes) == 3:
-        return sizes[0], sizes[1], sizes[2]
-    raise refusal(f"the grid has {len(sizes)} entries", "TC511", "a grid has 1 to 3")
+    if not 1 <= len(sizes) <= 3:
+        raise refusal(f"the grid has {len(sizes)} entries", "TC511", "a grid has 1 to 3")
+    three: tuple[Any, ...] = (*sizes, 1, 1)
+    return three[0], three[1], three[2]
 
 
 class _TracedOptions(Options):
