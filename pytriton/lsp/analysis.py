@@ -168,8 +168,8 @@ class Kernels:
         if variable is not None:
             return variable.start, variable.end
         macro = self.front.macros.get(token.text)
-        local = macro is not None and macro.where is not None and macro.where.source == self.source
-        return (macro.where.start, macro.where.end) if local and macro and macro.where else None
+        where = macro and macro.where
+        return (where.start, where.end) if where and where.source == self.source else None
 
     def uses(self, offset: int, name: str | None = None) -> list[tuple[int, int]]:
         """The places of a variable, if it can be renamed: no macro defined elsewhere mentions it, and the new

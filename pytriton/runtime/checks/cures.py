@@ -28,30 +28,18 @@ def cure_of(outside: Outside) -> str:
     return "compare the offset with the size of the tensor, and mask what is outside: *?(i < n)(p + i)"
 
 
-# Rules for what is not a tensor.
-
-
-def _nothing_passed(outside: Outside) -> str | None:
+def _not_a_tensor(outside: Outside) -> str | None:
     extent = outside.extent
-    if extent is None or extent.tensor is not None or extent.is_open:
-        return None
+    if extent is None:
+        return "fill the table of addresses with x.data_ptr() of tensors that are still alive"
     name = extent.parameter.name
+    if extent.is_open:
+        return f"pass the tensor itself for '{name}': then its size is known"
+    if extent.tensor is not None:
+        return None
     if outside.absent == "an empty tensor":
         return f"launch nothing where '{name}' is empty, or mask the access"
     return f"pass a tensor for '{name}', or leave the access out under #if or a mask where there is none"
-
-
-def _bare_address(outside: Outside) -> str | None:
-    extent = outside.extent
-    if extent is not None and extent.is_open:
-        return f"pass the tensor itself for '{extent.parameter.name}': then its size is known"
-    return None
-
-
-def _from_memory(outside: Outside) -> str | None:
-    if outside.extent is None:
-        return "fill the table of addresses with x.data_ptr() of tensors that are still alive"
-    return None
 
 
 # Rules for constant buffers and locks.
@@ -200,27 +188,21 @@ def _past_a_loop(outside: Outside) -> str | None:
     )
 
 
-def _rounded_grid(outside: Outside) -> str | None:
-    """The last programs of a grid have nothing, or not a whole block, to do."""
+def _unmasked_block(outside: Outside) -> str | None:
+    """The last programs of a grid have nothing, or not a whole block, to do; or the first reaches too far."""
     tensor, violation, site = outside.tensor, outside.violation, outside.site
-    if tensor is None or site.masked or violation.program == (0, 0, 0):
+    is_first = violation.program == (0, 0, 0)
+    if tensor is None or site.masked or (is_first and not site.shape):
         return None
+    mask = f"mask it, *?(i < {_named(outside, tensor)})(p + i)"
+    if is_first:
+        return f"a block has {list(site.shape)} elements, more than are left: {mask}"
     if violation.all_outside:
         return (
             f"program {violation.program} has nothing to do: a grid of {outside.grid} is too large, "
             "round up with pytriton.cdiv(n, TILE)"
         )
-    size = _named(outside, tensor)
-    return f"the last block is not full, as the grid is rounded up: mask it, *?(i < {size})(p + i)"
-
-
-def _larger_block(outside: Outside) -> str | None:
-    """The first program already reaches too far."""
-    tensor, site = outside.tensor, outside.site
-    if tensor is None or site.masked or not site.shape:
-        return None
-    size = _named(outside, tensor)
-    return f"a block has {list(site.shape)} elements, more than are left: mask it, *?(i < {size})(p + i)"
+    return f"the last block is not full, as the grid is rounded up: {mask}"
 
 
 def _named(outside: Outside, tensor: torch.Tensor) -> str:
@@ -234,9 +216,8 @@ def _named(outside: Outside, tensor: torch.Tensor) -> str:
 
 
 _RULES: Final[tuple[Rule, ...]] = (
-    *(_nothing_passed, _bare_address, _from_memory),
-    *(_small_buffer, _too_few_locks),
+    *(_not_a_tensor, _small_buffer, _too_few_locks),
     *(_wrapped, _index_from_memory, _strides, _view),
     *(_smaller_than_another, _mask_of_another_size, _negative),
-    *(_past_a_loop, _rounded_grid, _larger_block),
+    *(_past_a_loop, _unmasked_block),
 )

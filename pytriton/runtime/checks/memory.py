@@ -248,12 +248,6 @@ def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation
     return violations
 
 
-def forgotten(words: torch.Tensor, sites: Sequence[Site]) -> None:
-    """Reset a table."""
-    rows = words[_place(0) : _place(len(sites))].view(-1, _WORDS)
-    rows[:, 2:] = torch.tensor(_NOTHING_FOUND, device=words.device)
-
-
 def _place(number: int) -> int:
     """Where the words of a site begin."""
     return _WORDS * (1 + number)

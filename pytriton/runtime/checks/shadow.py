@@ -12,7 +12,6 @@ reads are kept, as numbers of *events*: one execution of one access by one progr
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -24,9 +23,8 @@ from pytriton.compat.torch_names import version_of
 from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Program, named
-from pytriton.runtime.checks.memory import merged
 from pytriton.runtime.errors import warn_once
-from pytriton.runtime.launch.extents import Memory, Range
+from pytriton.runtime.launch.extents import Memory
 
 AccessKind = Literal["load", "store", "atomic"]
 
@@ -53,14 +51,11 @@ class Clash:
 
 
 class AccessShadow:
-    """The shadow of one launch of so many programs. ``ranges`` are the memory it may reach, as far as is known."""
+    """The shadow of one launch of so many programs; a ``unit`` has so many bytes."""
 
-    def __init__(self, ranges: Sequence[Range], unit: int, programs: int) -> None:
+    def __init__(self, unit: int, programs: int) -> None:
         self._unit = unit
-        self._lows: list[int] = []
-        self._ends: list[int] = []
-        self._firsts: list[int] = []  # of each range the number of its first unit
-        self._size = 0
+        self._pages: dict[int, int] = {}  # those that were reached, in order
         self._last = {
             name: numpy.zeros(0, numpy.int32) for name in ("store", "atomic", "load", "load2", "left")
         }
@@ -69,8 +64,6 @@ class AccessShadow:
         self._program = -1
         self._knows = numpy.zeros(programs, numpy.int32)
         self.atomics = False
-        for low, end in merged(ranges):
-            self._add(low, end)
 
     def touched(self, program: int, site: int, kind: AccessKind, addresses: Any, width: int) -> list[Clash]:
         """Note an access to elements of so many bytes; whom of other programs it meets in no order."""
@@ -144,43 +137,23 @@ class AccessShadow:
         self._left.append(self._knows.copy())
         self._knows[self._program] += 1
 
-    # Places.
-
     def _units(self, addresses: Any, width: int) -> Any:
-        """The numbers of all units of the elements, element after element."""
-        addresses = addresses.reshape(-1).astype(numpy.int64)
-        at = self._ranges_of(addresses)
-        first = (addresses - numpy.array(self._lows)[at]) // self._unit + numpy.array(self._firsts)[at]
-        parts = max(1, width // self._unit)
-        return first if parts == 1 else (first[:, None] + numpy.arange(parts)).reshape(-1)
-
-    def _ranges_of(self, addresses: Any) -> Any:
-        """The range of each address; memory outside all of them gets one when it is reached."""
-        while True:
-            at = numpy.searchsorted(numpy.array(self._lows, numpy.int64), addresses, "right") - 1
-            ends = numpy.array([*self._ends, 0], numpy.int64)[at]
-            unknown = addresses[(at < 0) | (addresses >= ends)]
-            if not unknown.size:
-                return at
-            page = int(unknown[0]) // _PAGE * _PAGE
-            place = bisect_right(self._lows, int(unknown[0]))
-            low = max(page, self._ends[place - 1]) if place else page
-            end = min(page + _PAGE, self._lows[place]) if place < len(self._lows) else page + _PAGE
-            self._add(low, end)
-
-    def _add(self, low: int, end: int) -> None:
-        place = bisect_right(self._lows, low)
-        self._lows.insert(place, low)
-        self._ends.insert(place, end)
-        self._firsts.insert(place, self._size)
-        self._size += -((low - end) // self._unit) + 8  # an element may begin in the last unit
+        """The numbers of all units of the elements, element after element. A page that is reached gets its own."""
+        parts = numpy.arange(0, width, self._unit)
+        every = (addresses.reshape(-1, 1).astype(numpy.int64) + parts).reshape(-1)
+        distinct, places = numpy.unique(every // _PAGE, return_inverse=True)
+        pages = [self._pages.setdefault(page, len(self._pages)) for page in distinct.tolist()]
+        count = _PAGE // self._unit
+        needed = count * len(self._pages)
         for name, column in self._last.items():
-            self._last[name] = numpy.concatenate([column, numpy.zeros(self._size - len(column), numpy.int32)])
+            if needed > len(column):
+                self._last[name] = numpy.concatenate([column, numpy.zeros(needed, numpy.int32)])
+        return count * numpy.array(pages)[places] + every % _PAGE // self._unit
 
 
 # What the programs of a launch on the CPU store: elements that two of them set, and those that none of them sets.
 #
-# Input: each plain store, before it is made. Output: a warning for each store that replaces the value of another
+# Input: what C found (native/checks.py). Output: a warning for each store that replaces the value of another
 # program by a different one (TC557), and a note for each output most of whose elements were not stored (TC558).
 #
 # Only what is certain counts. Stores go through one parameter. A kernel with atomics, which may order its
@@ -202,45 +175,10 @@ class Conflict:
 
 @dataclass(slots=True)
 class StoreLog:
-    """By parameter, the program that stored each element of its storage last; 0 for none."""
+    """What a launch stored: values that compete, by site, and how many elements, by parameter."""
 
     conflicts: dict[int, Conflict] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)  # of elements, by parameter
-    _owners: dict[tuple[int, int], Any] = field(default_factory=dict)
-    _programs: dict[Program, int] = field(default_factory=dict)
-
-    def store(self, site: Site, addresses: Any, program: Program, memory: Memory) -> Any:
-        """Record a store; returns the other programs that stored these elements last, as numbers, or None."""
-        extent = memory.extents[site.roots[0]] if site.roots and len(site.roots) == 1 else None
-        if extent is None or extent.tensor is None:
-            return None
-        key = extent.low, site.width
-        if key not in self._owners:
-            self._owners[key] = numpy.zeros(1 + (extent.end - extent.low) // site.width, numpy.int32)
-        owners, at = self._owners[key], (addresses - numpy.uint64(extent.low)) // numpy.uint64(site.width)
-        before, number = owners[at], self._programs.setdefault(program, len(self._programs) + 1)
-        owners[at] = number
-        name, overwritten = extent.parameter.name, int(numpy.count_nonzero(before))
-        self.counts[name] = self.counts.get(name, 0) + before.size - overwritten
-        return numpy.where(before == number, 0, before) if overwritten else None
-
-    def compare(
-        self, number: int, owners: Any, old: Any, new: Any, addresses: Any, program: Program, width: int
-    ) -> None:
-        """Record the elements whose values differ; ``old`` is in memory, ``owners`` as ``store`` returned them.
-
-        Rounding does not count: tiles that overlap may compute one element in two ways.
-        """
-        size = numpy.abs(new[numpy.isfinite(new)]).max(initial=0)
-        unlike = numpy.flatnonzero((owners != 0) & differ(old, new, width, size))
-        if not unlike.size:
-            return
-        if number not in self.conflicts:
-            at = unlike[0]
-            other = list(self._programs)[owners[at] - 1]
-            values = str(old[at]), str(new[at])
-            self.conflicts[number] = Conflict((other, program), values, int(addresses[at]))
-        self.conflicts[number].count += unlike.size
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 def differ(old: Any, new: Any, width: int, largest: float) -> Any:

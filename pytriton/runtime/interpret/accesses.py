@@ -18,21 +18,19 @@ from pytriton.compat.interpreter_names import interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Double, Program, Race, number_of, program_of
 from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu
-from pytriton.runtime.checks.shadow import AccessShadow, StoreLog
-from pytriton.runtime.interpret.patches import spread, tensor
+from pytriton.runtime.checks.shadow import AccessShadow
+from pytriton.runtime.interpret.patches import array_of, spread, tensor
 from pytriton.runtime.launch.extents import Memory
 
 
 class CheckedAccesses:
     """One launch of checked code: the helpers by name in ``functions``; by site, the
-    ``violations`` and the highest address, ``last``; and what was ``written``."""
+    ``violations`` and the highest address, ``last``."""
 
     def __init__(self, sites: Sequence[Site], memory: Memory) -> None:
         self.sites, self.memory = sites, memory
         self.violations: dict[int, Violation] = {}
         self.last: dict[int, int] = {}
-        self.written = StoreLog()
-        self._ordered = any(site.kind == "atomic" for site in sites)  # perhaps: the programs, by locks
         self._starts = starts_on_cpu(sites, memory)
         self._scratch = numpy.zeros(1, numpy.uint64)
 
@@ -57,29 +55,28 @@ class CheckedAccesses:
 
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         inside = self._inside(pointer, mask, site[1])
-        self._note_store(pointer, value, inside, site[1])
         tl.store(pointer, value, _mask(pointer, inside))
+        self._done("store", pointer, value, kept(pointer.handle.data, mask), site[1])
 
-    def _note_store(self, pointer: Any, value: Any, inside: Any, number: int) -> None:
-        """Note what a store sets, and compare it with what other programs have stored there."""
-        addresses, program, site = pointer.handle.data[inside], program_id(), self.sites[number]
-        owners = self.written.store(site, addresses, program, self.memory)
-        if owners is None or self._ordered or not owners.any():
-            return
-        old = spread(tl.load(pointer, _mask(pointer, inside)), inside.shape)[inside]
-        new = spread(value, inside.shape)[inside]
-        self.written.compare(number, owners, old, new.astype(old.dtype), addresses, program, site.width)
+    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
+        """A store or an atomic of the chosen elements has run; for subclasses."""
 
     def _changed(self, atomic: str, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
         inside = self._inside(pointer, mask, site[1])
-        return _zero_where(getattr(tl, atomic)(pointer, value, _mask(pointer, inside)), ~inside)
+        before = _zero_where(getattr(tl, atomic)(pointer, value, _mask(pointer, inside)), ~inside)
+        self._done("atomic", pointer, value, kept(pointer.handle.data, mask), site[1])
+        return before
 
     def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
         """It has no mask: what is outside goes to a scratch number."""
         inside = self._inside(pointer, mask, site[1])
         self._scratch[:] = 0
         addresses = numpy.where(inside, pointer.handle.data, numpy.uint64(self._scratch.ctypes.data))
-        return _zero_where(tl.atomic_cas(tensor(addresses, pointer.type), compare, value), ~inside)
+        before = _zero_where(tl.atomic_cas(tensor(addresses, pointer.type), compare, value), ~inside)
+        equal = array_of(before, inside.shape) == array_of(compare, ())
+        if equal.any():
+            self._done("atomic", pointer, value, numpy.broadcast_to(equal, inside.shape), site[1])
+        return before
 
     # The check.
 
@@ -145,9 +142,8 @@ class Racing(CheckedAccesses):
         self.races: dict[tuple[int, int], Race] = {}
         self.doubles: dict[int, Double] = {}
         self._grid = grid
-        ranges = [(extent.low, extent.end) for extent in memory.extents.values() if extent.end > extent.low]
         unit = min((site.width for site in sites), default=1)
-        self.shadow = AccessShadow(ranges, unit, math.prod(grid))
+        self.shadow = AccessShadow(unit, math.prod(grid))
 
     def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
         inside = super()._inside(pointer, mask, number)
@@ -165,12 +161,11 @@ class Racing(CheckedAccesses):
             race.programs |= {program, other}
         return inside
 
-    def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
-        self._note_double(pointer.handle.data, value, kept(pointer.handle.data, mask), site[1])
-        super()._store(pointer, value, mask, *site)
-
-    def _note_double(self, addresses: Any, value: Any, chosen: Any, number: int) -> None:
-        """Note elements of one block that go to one address; those with different values first."""
+    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
+        """Note elements of one block that are stored to one address; those with different values first."""
+        addresses = pointer.handle.data
+        if kind != "store":
+            return
         values = spread(value, addresses.shape)[chosen]
         order = numpy.argsort(addresses[chosen], kind="stable")
         places, where, values = numpy.flatnonzero(chosen)[order], addresses[chosen][order], values[order]

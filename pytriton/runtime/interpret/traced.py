@@ -18,7 +18,7 @@ from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
 from pytriton.passes.check.steps import Step, Steps, Variable
-from pytriton.runtime.interpret.accesses import CheckedAccesses, kept
+from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.patches import array_of, spread
 from pytriton.runtime.launch.extents import Memory
 from pytriton.source import Span
@@ -142,27 +142,8 @@ class Recorded(CheckedAccesses):
     def _index(self, addresses: Any, root: str, width: int) -> Any:
         return (addresses.astype(numpy.int64) - self.memory.extents[root].start) // width
 
-    # What is written, beside what CheckedAccesses does.
-
-    def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
-        super()._store(pointer, value, mask, *site)
-        self._note_written("store", pointer, value, kept(pointer.handle.data, mask), site[1])
-
-    def _changed(self, atomic: str, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
-        before = super()._changed(atomic, pointer, value, mask, *site)
-        self._note_written("atomic", pointer, value, kept(pointer.handle.data, mask), site[1])
-        return before
-
-    def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
-        before = super()._cas(pointer, compare, value, mask, *site)
-        equal = array_of(before, before.shape) == array_of(compare, ())
-        if equal.any():
-            self._note_written("atomic", pointer, value, equal, site[1])
-        return before
-
-    def _note_written(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
+    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
         site, every = self.sites[number], pointer.handle.data
-        chosen = numpy.broadcast_to(chosen, every.shape)
         addresses = every[chosen]
         values = spread(value, every.shape)[chosen]
         root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None

@@ -1,8 +1,8 @@
 """The memory checks of a launch in C: what each thread is given, and what it found.
 
 Input: the sites of checked code, and the memory of a launch. Output: for each thread a block of 64-bit words
-(``struct checks`` of templates/native_library.c.j2); after the launch, violations, the highest addresses and what
-was written, as the interpreter finds them (runtime/interpret/accesses.py).
+(``struct checks`` of templates/native_library.c.j2); after the launch, violations and the highest addresses, as the
+interpreter finds them (runtime/interpret/accesses.py), and what was written.
 
 A thread runs its programs by rising number, so the first violation of a launch is that of the lowest program.
 Values of two programs for one element are compared after the launch: rounding counts against the largest element of

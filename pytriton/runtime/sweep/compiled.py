@@ -16,7 +16,6 @@ from pytriton.runtime.checks.diagnostics import tell, tell_of_overlaps, tell_of_
 from pytriton.runtime.checks.memory import (
     bounds,
     filled,
-    forgotten,
     found_in,
     inspectable,
     known_blocks,
@@ -128,7 +127,7 @@ class Checked:
         self._config = config
         self._lock = Lock()
         self._kernels: dict[tuple[str, int, tuple[int, ...]], DeviceKernel] = {}
-        self._captured: list[tuple[torch.Tensor, Memory, Grid]] = []
+        self._captured: list[tuple[torch.Tensor, torch.Tensor, Memory, Grid]] = []
         renew_in_children(self)
 
     def renew(self) -> None:
@@ -174,7 +173,8 @@ class Checked:
             raise
         tell(checks.violations, memory, grid)
         tell_of_short_grid(sites, checks.last, memory, grid)
-        tell_of_written(checks.written, sites, checks.last, memory, grid)
+        if isinstance(checks, NativeChecks):
+            tell_of_written(checks.written, sites, checks.last, memory, grid)
 
     @cached_property
     def _on_cpu(self) -> OnCpu:
@@ -223,7 +223,7 @@ class Checked:
         table.copy_(pinned, non_blocking=True)
         self._start(self._whole, launch, table)
         with self._lock:
-            self._captured.append((table, memory.outlived(pinned), launch.grid))
+            self._captured.append((table, pinned, memory.outlived(), launch.grid))
 
     def _table(self, translation: Translation, launch: Prepared, memory: Memory) -> torch.Tensor:
         rows = filled(translation.sites, memory, partial(known_blocks, launch.device))
@@ -236,9 +236,9 @@ class Checked:
     def _tell_of_captured(self) -> None:
         """Report violations of the last replay of each graph; raises LaunchError."""
         sites = self._whole.sites
-        for table, memory, grid in tuple(self._captured):
+        for table, empty, memory, grid in tuple(self._captured):
             violations = found_in(table.tolist(), sites)
-            forgotten(table, sites)  # reported once a replay
+            table.copy_(empty)  # reported once a replay
             tell(violations, memory, grid)
 
     def _kernel_of(

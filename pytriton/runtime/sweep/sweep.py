@@ -139,12 +139,6 @@ class Sweep:
         own = (point for config in self.configs for point in own_points(config, shape, describes=True))
         return [*self.configs, *own]
 
-    def shared_memory(self, device: int) -> dict[Config, int]:
-        """Bytes of shared memory of those configs that were compiled for a device."""
-        every = list(self._candidates.items())  # other threads may add some
-        needs = {config: candidate.shared_memory(device) for config, candidate in every}
-        return {config: shared for config, shared in needs.items() if shared is not None}
-
     def reasons(self) -> dict[Config, float | str]:
         """Why each dropped config was dropped, in a line."""
         return {config: str(error).split("\n")[0] for config, error in self.dropped.items()}

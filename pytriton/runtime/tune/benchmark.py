@@ -180,23 +180,19 @@ def bench(launch: Launch, saved: Saved | None, repetitions: int) -> int:
 
     Where the written memory could not be saved there is only one launch.
     """
-    if launch.device == CPU:
-        return _bench_on_cpu(launch, saved, repetitions)
+    memory, on_cpu = saved or Saved(()), launch.device == CPU
+    most = max(1, min(repetitions, 3)) if on_cpu else max(10, min(repetitions, _MAX_LAUNCHES))
+    count = 1 if saved is None else most
+    if on_cpu:
+        return max(1, min(_nanoseconds(launch, memory) for _ in range(count)))
     with torch.cuda.device(launch.device):
         launch.candidate.kernel_on(launch.device, launch.specialization)
-        if saved is None:
-            times = _milliseconds(launch, Saved(()), None, 1)
-        else:
-            times = _milliseconds(launch, saved, None, max(10, min(repetitions, _MAX_LAUNCHES)))
-    return max(1, round(min(times) * 1e6))
+        return max(1, round(min(_milliseconds(launch, memory, None, count)) * 1e6))
 
 
-def _bench_on_cpu(launch: Launch, saved: Saved | None, repetitions: int) -> int:
-    best = float("inf")
-    for _ in range(1 if saved is None else max(1, min(repetitions, 3))):
-        if saved is not None:
-            saved.restore()
-        start = time.perf_counter_ns()
-        launch()
-        best = min(best, time.perf_counter_ns() - start)
-    return max(1, int(best))
+def _nanoseconds(launch: Launch, saved: Saved) -> int:
+    """The time of a launch on the CPU."""
+    saved.restore()
+    start = time.perf_counter_ns()
+    launch()
+    return time.perf_counter_ns() - start

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -39,8 +39,7 @@ from pytriton.runtime.tune.display import Progress
 #
 # * a program has ``32 * num_warps`` threads;
 # * a loop keeps the tiles that it loads for its matrix products in shared memory, and once more for each stage
-#   beyond the second. That it loads them ahead at all is certain for elements of four bytes; for narrower ones
-#   only where a variant that was compiled already shows it;
+#   beyond the second. That it loads them ahead at all is certain for elements of four bytes only;
 # * sums of 32-bit products that a loop carries are kept in registers. Where these alone exceed the registers the
 #   kernel would spill them and run many times slower; such configs are left out if others remain.
 
@@ -66,17 +65,14 @@ def limits_of(device: int) -> Limits | None:
     return Limits(driver.active.utils.get_device_properties(device)["max_shared_mem"])
 
 
-def too_large(
-    translation: Translation, config: Config, limits: Limits, compiled: Mapping[Config, int]
-) -> str:
-    """Why a config cannot fit; empty where nothing proves it.
-
-    ``compiled`` holds the bytes of shared memory of configs that were compiled, for this device and arguments.
-    """
+def too_large(translation: Translation, config: Config, limits: Limits) -> str:
+    """Why a config cannot fit; empty where nothing proves it."""
     threads = _WARP * config.num_warps
     if threads > limits.threads:
         return f"it needs {threads} threads, but the device has {limits.threads}"
-    needed = translation.traits.tiles.loaded * _copies(translation, config, compiled)
+    tiles = translation.traits.tiles
+    stages = _DEFAULT_STAGES if config.num_stages is None else config.num_stages
+    needed = tiles.loaded * (max(1, stages - 1) if tiles.width >= 4 else 1)
     if needed > limits.shared:
         return f"it needs at least {needed} of shared memory, but the device has {limits.shared}"
     return ""
@@ -90,26 +86,6 @@ def spills(translation: Translation, config: Config) -> str:
         if needed > _REGISTERS
         else ""
     )
-
-
-def _copies(translation: Translation, config: Config, compiled: Mapping[Config, int]) -> int:
-    """The least number of copies of the tiles in shared memory."""
-    copies = max(1, _stages(config) - 1)
-    ahead = translation.traits.tiles.width >= 4 or any(
-        shared >= 2 * translation.traits.tiles.loaded > 0
-        for other, shared in compiled.items()
-        if _stages(other) >= _DEFAULT_STAGES and _alike(other, config)
-    )
-    return copies if ahead else 1
-
-
-def _stages(config: Config) -> int:
-    return _DEFAULT_STAGES if config.num_stages is None else config.num_stages
-
-
-def _alike(config: Config, other: Config) -> bool:
-    """Whether two configs differ only in their stages and the order of their programs."""
-    return replace(config, num_stages=None, swizzle=0) == replace(other, num_stages=None, swizzle=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +167,10 @@ def _fitting(
     limits = limits_of(call.device)
     if limits is None:
         return list(candidates)
-    compiled = sweep.shared_memory(call.device)
     reasons: dict[Candidate, str] = {}
     spilling: dict[Candidate, str] = {}
     for candidate in candidates:
-        reasons[candidate] = too_large(candidate.translation, candidate.config, limits, compiled)
+        reasons[candidate] = too_large(candidate.translation, candidate.config, limits)
         spilling[candidate] = spills(candidate.translation, candidate.config)
     if any(not reasons[candidate] and not spilling[candidate] for candidate in candidates):
         reasons = {candidate: reason or spilling[candidate] for candidate, reason in reasons.items()}

@@ -156,9 +156,8 @@ class Tuner:
 
     def _first_that_compiles(self, call: TunedCall) -> Candidate:
         for candidate in self._sweep.translated():
-            specialization = call.specialization(candidate)
             try:
-                candidate.kernel_on(call.device, specialization)
+                call.compiled(candidate)
             except PytritonError as error:
                 self._sweep.dropped[candidate.config] = error
             else:

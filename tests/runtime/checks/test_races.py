@@ -221,7 +221,7 @@ class TestShadow:
 
     def shadow(self, *touched: tuple[int, AccessKind, int], programs: int = 4) -> list[Clash]:
         """Programs touch elements of 4 bytes in this order; what the last access meets."""
-        shadow = AccessShadow([(4096, 8192)], 4, programs)
+        shadow = AccessShadow(4, programs)
         clashes: list[Clash] = []
         for site, (program, kind, element) in enumerate(touched):
             clashes = shadow.touched(program, site, kind, numpy.array([4096 + 4 * element]), 4)
@@ -243,7 +243,7 @@ class TestShadow:
         assert (clash.before.site, clash.after.site) == (1, 3)
 
     def test_elements_that_nobody_named_get_a_place(self) -> None:
-        shadow = AccessShadow([(4096, 4100), (12288, 12292)], 4, 2)
+        shadow = AccessShadow(4, 2)
         for at in (4092, 8000, 12292, 1 << 40):
             assert shadow.touched(0, 0, "store", numpy.array([at, 4096]), 4) == []
         (clash,) = shadow.touched(1, 1, "store", numpy.array([12292, 4092, 4096, 8004]), 4)

@@ -11,6 +11,9 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.runtime.native.c_compiler import NoLibrary, find
+
+pytestmark = pytest.mark.skipif(isinstance(find(), NoLibrary), reason="needs a C compiler")
 
 LOCK = "for (int r = 1; r == 1; r = atomic_cas(lock, 0, 1)); "
 CASES = 300
