@@ -44,6 +44,12 @@ _OF_THE_MACHINE = {"TC559", "TC560", "TC561", "TC562", "TC563", "TC564", "TC604"
 WITHOUT = {"TC460", "TC521", "TC523", "TC532", *_OF_THE_MACHINE}
 
 
+@pytest.fixture(autouse=True)
+def in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches run as for users, and as for the tool: TC557 and TC558 are of C only."""
+    monkeypatch.delenv("PYTRITON_CC", raising=False)
+
+
 def test_a_page_for_each_code() -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in tool.PAGES.glob("*.md")}
     assert pages == tool.all_pages(), "run python tools/error_pages.py"
