@@ -20,6 +20,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -37,7 +38,7 @@ from pytriton.fold.formula import (
     normal,
     ranged,
 )
-from pytriton.fold.partial import is_decided, value_of
+from pytriton.fold.partial import value_of
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, expressions, statements
 from pytriton.frozen import replace
@@ -90,6 +91,7 @@ class Leaves:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
+        self._optional: frozenset[str] = frozenset()
         self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
         self._sort(variants)
         self._conditions = tuple(dict.fromkeys(_asked(body)))
@@ -145,7 +147,7 @@ class Leaves:
                 is_power_of_2(number)
         given |= {padded: given.get(size) for size, padded in self._sizes.items()}  # that is asked above
         for condition in self._conditions:
-            if is_decided(condition, given):  # else it asks for an argument or a type
+            with suppress(ValueError, TypeError):
                 bool(value_of(condition, given))
         return log.entries
 

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.join import Joiner, Version
-from pytriton.fold.separations import Separations, Separator
+from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set
 from pytriton.fold.walk import children, form, rebuilt, walk
 from pytriton.frozen import replace
@@ -221,17 +221,38 @@ class Merger:
                 node = rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
                 if len(set(_conditions(node))) == _choices(node):  # else one choice decides several parts
                     return node
-        return self._choice(groups, among, line)
+        return self._scaled(groups, among, line) or self._choice(groups, among, line)
+
+    def _scaled(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
+        """``a * factor`` of some variants and ``a`` of the others: ``a * (factor if FLAG else 1)``."""
+        for product in groups:
+            node = product.node
+            if not (isinstance(node, BinOp) and node.operator == "*" and _small(node.right)):
+                continue
+            plain = [g for g in groups if not (isinstance(g.node, BinOp) and g.node.operator == "*")]
+            scaled = [g for g in groups if g not in plain]
+            lefts = [Version(g.node.left, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights = [Version(g.node.right, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights += [Version(Atom("1"), g.of) for g in plain]
+            left = self._blended([*lefts, *plain], among, line)
+            right = left and self._blended(rights, among, line)
+            if left is not None and right is not None:
+                return BinOp("*", left, right)
+        return None
 
     def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
         if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
             return None
         first, second = groups
+        for then, otherwise in ((first, second), (second, first)):
+            spelled = self._conditions.spelled(show(then.node), then.of, show(otherwise.node), otherwise.of)
+            if spelled is not None:
+                return Conditional(spelled.node, then.node, otherwise.node)
         condition = self._conditions.condition(first.of, among, line)
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:
             return None
-        if _effort(other) < _effort(condition):
+        if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
             return Conditional(other.node, second.node, first.node)
         return Conditional(condition.node, first.node, second.node)
 
@@ -258,7 +279,7 @@ class Merger:
         condition = self._conditions.condition(chosen, among, line)
         if outside:
             other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
-            if _effort(other) < _effort(condition):
+            if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
                 inside, outside, condition, chosen = outside, inside, other, among & ~chosen
         body = tuple(self._placed(inside, chosen))
         otherwise = tuple(self._placed(outside, among & ~chosen))
@@ -311,11 +332,8 @@ def _conditions(node: Node) -> list[Node]:
     return [part.condition for part in walk(node) if isinstance(part, Conditional)]
 
 
-def _effort(condition: Separator) -> int:
-    """How hard a condition is to read; a negation is harder."""
-    node = condition.node
-    denies = isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
-    return condition.cost + denies
+def _denies(node: Node) -> bool:
+    return isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
 
 
 def _is_pure(node: Node | None) -> bool:

@@ -47,7 +47,7 @@ def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterat
                 yield Simple(statement.before, None)
             continue
         node = _chosen(statement.node, values)
-        if isinstance(statement, Block) and statement.before == "if " and is_decided(node, values):
+        if isinstance(statement, Block) and statement.before == "if " and _is_decided(node, values):
             yield from _specialised(statement.body if value_of(node, values) else statement.otherwise, values)
         elif isinstance(statement, Block):
             inner, otherwise = (tuple(_specialised(p, values)) for p in (statement.body, statement.otherwise))
@@ -62,13 +62,13 @@ def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterat
 
 def _chosen(node: Node, values: Mapping[str, object]) -> Node:
     """The expression without choices that defines decide."""
-    if isinstance(node, Conditional) and is_decided(node.condition, values):
+    if isinstance(node, Conditional) and _is_decided(node.condition, values):
         chosen = node.then if value_of(node.condition, values) else node.otherwise
         return _chosen(chosen, values)
     return rebuilt(node, [_chosen(child, values) for child in children(node)])
 
 
-def is_decided(node: Node, values: Mapping[str, object]) -> bool:
+def _is_decided(node: Node, values: Mapping[str, object]) -> bool:
     """Whether these values decide a condition."""
     atoms = [part.text for part in walk(node) if isinstance(part, Atom)]
     if not all(

@@ -10,10 +10,8 @@ on every variant. For all other define sets leaves.py demands the outcome that a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import reduce
-from operator import and_
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
@@ -69,33 +67,55 @@ class Separations:
 
     def exclude(self, line: int, other: int) -> bool:
         """Whether no variant reads both of two lines: they are in different arms of one ``#if``."""
-        return not self._reading(line) & self._reading(other)
-
-    def _reading(self, line: int) -> Set:
-        """The variants that read a line."""
-        return reduce(and_, (arm.holds for arm in self.arms(line)), self._variants.all)
+        holds = self._variants.all
+        for arm in (*self.arms(line), *self.arms(other)):
+            holds &= arm.holds
+        return not holds
 
     def around(self, comment: str) -> Set | None:
         """The variants whose text has a comment; None if it occurs in several places."""
         lines = [number for number, line in enumerate(self._text, 1) if comment in line]
-        return self._reading(lines[0]) if len(lines) == 1 and comment else None
+        if len(lines) != 1 or not comment:
+            return None
+        holds = self._variants.all
+        for arm in self.arms(lines[0]):
+            holds &= arm.holds
+        return holds
 
     def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
         if key not in self._separators:
-            candidates = (*self._of_text(line), *self._features)
-            plainest = _plainest(candidates, among, lambda c: c.holds & among == chosen)
+            fitting = [
+                c
+                for c in _with_negations((*self._of_text(line), *self._features), among)
+                if c.holds & among == chosen
+            ]
+            plainest = min(fitting, key=lambda condition: condition.cost, default=None)
             self._separators[key] = plainest or self._tree(chosen, among)
         return self._separators[key]
 
     def between(self, least: Set, most: Set) -> Separator:
         """The plainest condition that holds for all of ``least``, and for none but ``most``."""
-        everything = self._variants.all
-        plainest = _plainest(
-            self._features, everything, lambda c: c.safe and not (least & ~c.holds | c.holds & ~most)
-        )
-        return plainest or self.condition(least, everything, 0)
+        fitting = [
+            c
+            for c in _with_negations(self._features, self._variants.all)
+            if c.safe and not (least & ~c.holds | c.holds & ~most)
+        ]
+        if fitting:
+            return min(fitting, key=lambda condition: condition.cost)
+        return self.condition(least, self._variants.all, 0)
+
+    def spelled(self, first: str, of: Set, second: str, others: Set) -> Separator | None:
+        """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""
+        for name, values in self._variants.values.items():
+            if all(str(values[n]) == first for n in self._variants.members(of)) and all(
+                str(values[n]) == second for n in self._variants.members(others)
+            ):
+                value = next(values[n] for n in self._variants.members(of))
+                if isinstance(value, str):
+                    return Separator(BinOp("==", Atom(name), Atom(f'"{value}"')), of, 2)
+        return None
 
     def _of_text(self, line: int) -> Iterator[Separator]:
         """The condition around a line, and it with those around it: each costs as little as a flag."""
@@ -302,9 +322,7 @@ def _or(left: Separator, right: Separator) -> Separator:
     return Separator(BinOp("or", left.node, right.node), left.holds | right.holds, left.cost + right.cost + 1)
 
 
-def _plainest(
-    candidates: Iterable[Separator], among: Set, fits: Callable[[Separator], bool]
-) -> Separator | None:
-    """The easiest to read of these conditions and their negations."""
-    every = (condition for plain in candidates for condition in (plain, _not(plain, among)))
-    return min(filter(fits, every), key=lambda condition: condition.cost, default=None)
+def _with_negations(candidates: Iterable[Separator], among: Set) -> Iterator[Separator]:
+    for condition in candidates:
+        yield condition
+        yield _not(condition, among)
