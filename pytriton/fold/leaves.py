@@ -20,11 +20,10 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import BinOp, Conditional, Node, Statement, UnaryOp
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, Statement, UnaryOp
 from pytriton.fold.formula import (
     Cube,
     Fact,
@@ -35,15 +34,16 @@ from pytriton.fold.formula import (
     is_floating,
     is_total,
     names_of,
+    negation,
     normal,
     ranged,
 )
-from pytriton.fold.partial import value_of
+from pytriton.fold.separations import COMPARISONS
 from pytriton.fold.variants import Defines, Variants, number
-from pytriton.fold.walk import children, expressions, statements
+from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
-from pytriton.lang.recording import Comparison, Log, Requirement, Term, is_power_of_2, polynomial, term_of
+from pytriton.lang.recording import Comparison, Log, Requirement, Term, polynomial, term_of
 from pytriton.pipeline import Translation
 
 _GIVEN: Final = " is not None"
@@ -94,9 +94,11 @@ class Leaves:
         self._optional: frozenset[str] = frozenset()
         self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
         self._sort(variants)
-        self._conditions = tuple(dict.fromkeys(_asked(body)))
-        self._sizes = padded
-        self._padded = [size for size in padded if variants.pads(size) not in (0, variants.all)]
+        decided = [*_decided(body, {name: size for size, name in padded.items()})]
+        decided += [
+            Comparison("is_power_of_2", size) for size in padded if _pad_differently(variants.values[size])
+        ]
+        self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
         leaves = (
             self._leaf(translation, values) for translation, values in zip(translations, rows, strict=True)
@@ -129,27 +131,13 @@ class Leaves:
             if entry.role != "optional":
                 for required in self._required(_substituted(comparison, exact), numbers):
                     log.add(required, entry.span, entry.role)
-        for asked in self._decided(values):
-            log.add(normal(asked), None)
+        for comparison in (_substituted(comparison, exact) for comparison in self._decided):
+            asked = normal(comparison)
+            if names_of(asked) <= numbers.keys() and not _is_constant(asked):
+                log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
         return Leaf(facts | ranged(log.entries), facts | ranged(needed))
-
-    def _decided(self, values: Mapping[str, object]) -> Iterable[Comparison]:
-        """What the folded body asks of the numbers that are free, with the outcomes for these values."""
-        log = Log()
-        given = {**values}
-        for name in self.numbers:
-            if isinstance(value := values.get(name), int | float):
-                given[name] = log.number(name, value)
-        for size in self._padded:
-            if isinstance(number := given.get(size), int):
-                is_power_of_2(number)
-        given |= {padded: given.get(size) for size, padded in self._sizes.items()}  # that is asked above
-        for condition in self._conditions:
-            with suppress(ValueError, TypeError):
-                bool(value_of(condition, given))
-        return log.entries
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
@@ -173,17 +161,14 @@ class Leaves:
         for name in self.texts:
             yield Fact(name, frozenset((values.get(name),)), False)
 
-    def _values(self, defines: Defines) -> dict[str, object]:
-        return {name: number(defines.get(name)) for name in self._names}
-
     def place(self, defines: Defines) -> object:
         """What is equal for define sets that satisfy the same literals of all leaves."""
-        values = self._values(defines)
+        values = {name: number(defines.get(name)) for name in self._names}
         return frozenset(self._facts(values)), tuple(self.outcomes(defines).values())
 
     def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
         """Whether each comparison of the leaves holds for a define set."""
-        numbers = _numbers(self._values(defines))
+        numbers = _numbers({name: number(defines.get(name)) for name in self._names})
         return {asked: _holds(asked, numbers) for asked in self._asked}
 
     @cached_property
@@ -194,7 +179,7 @@ class Leaves:
         """The same, but for the leaves that these define sets satisfy."""
         narrowed = copy.copy(self)
         for defines in sets:
-            values = self._values(defines)
+            values = {name: number(defines.get(name)) for name in self._names}
             narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf.cube, values))
         return narrowed
 
@@ -205,7 +190,7 @@ class Leaves:
         strange = [name for name in self.closed if defines.get(name) is not None]
         if strange:
             return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
-        values = self._values(defines)
+        values = {name: number(defines.get(name)) for name in self._names}
         for name in self.numbers:
             wanted = int if name in self.integers else float
             value = values[name]
@@ -327,6 +312,11 @@ def _is_constant(comparison: Comparison) -> bool:
     return not is_floating(comparison) and polynomial(difference).keys() <= {()}
 
 
+def _pad_differently(sizes: Iterable[object]) -> bool:
+    """Whether some of the sizes are powers of two, and others are not."""
+    return len({size > 0 and size & (size - 1) == 0 for size in sizes if isinstance(size, int)}) > 1
+
+
 def _as_float(term: Term) -> Term:
     return term_of(float(term)) if isinstance(term, int) else term
 
@@ -349,23 +339,50 @@ def _not_rounded(term: Term) -> Term:
 # ---------------------------------------------------------------- what a folded body asks
 
 
-def _asked(body: Iterable[Statement]) -> Iterator[Node]:
-    """The parts of the conditions of a body that ``and``, ``or`` and ``not`` join."""
-    for statement in statements(body):
-        if statement.node is not None and statement.before == "if ":
-            yield from _parts(statement.node)
-    for part in expressions(body):
-        if isinstance(part, Conditional):
-            yield from _parts(part.condition)
+def _decided(body: Iterable[Statement], sizes: Mapping[str, str]) -> Iterator[Comparison]:
+    """The comparisons of numbers in the conditions of a body; ``sizes``: TN_PADDED -> TN."""
+    conditions = [
+        statement.node
+        for statement in statements(body)
+        if statement.node is not None and statement.before == "if "
+    ]
+    conditions += [part.condition for part in expressions(body) if isinstance(part, Conditional)]
+    for condition in conditions:
+        yield from _comparisons(condition, sizes)
 
 
-def _parts(node: Node) -> Iterator[Node]:
+def _comparisons(node: Node, sizes: Mapping[str, str]) -> Iterator[Comparison]:
     match node:
-        case BinOp(operator="and" | "or") | UnaryOp(operator="not") | Conditional():
-            for child in children(node):
-                yield from _parts(child)
-        case _:
-            yield node
+        case BinOp(operator="and" | "or", left=left, right=right):
+            yield from (*_comparisons(left, sizes), *_comparisons(right, sizes))
+        case UnaryOp(operator="not", operand=operand):
+            yield from _comparisons(operand, sizes)
+        case BinOp(operator="!=", left=Atom(text=name), right=Atom(text=padded)) if padded in sizes:
+            assert sizes[padded] == name
+            yield Comparison("is_not_power_of_2", name)
+        case BinOp(operator=operator, left=left, right=right) if operator in COMPARISONS:
+            first, second = _term(left, sizes), _term(right, sizes)
+            if first is not None and second is not None:
+                yield Comparison(operator, first, second)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            yield from (asked for part in (condition, then, otherwise) for asked in _comparisons(part, sizes))
+        case _ if (term := _term(node, sizes)) is not None:
+            yield Comparison("!=", term)
+
+
+def _term(node: Node, sizes: Mapping[str, str]) -> Term | None:
+    """An expression over integer defines; None for words and elements."""
+    match node:
+        case Atom(text=text) if text in sizes:
+            return ("next_power_of_2", sizes[text])
+        case Atom(text=text) if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        case Atom(text=text) if text.isidentifier() and text not in ("True", "False", "None"):
+            return text
+        case BinOp(operator=operator, left=left, right=right) if operator in ("+", "-", "*", "%", "&", "|"):
+            first, second = _term(left, sizes), _term(right, sizes)
+            return None if first is None or second is None else (operator, first, second)
+    return None
 
 
 # ---------------------------------------------------------------- as Python

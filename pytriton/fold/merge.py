@@ -97,6 +97,13 @@ def _with(row: Row, new: Versions) -> Row:
 # ---------------------------------------------------------------- merging
 
 
+class _Item(NamedTuple):
+    """A statement of the folded kernel, and the variants that have it."""
+
+    statement: Statement
+    of: Set
+
+
 class Merger:
     """Merges bodies of one kernel."""
 
@@ -113,7 +120,7 @@ class Merger:
         items = (item for row in rows for item in self._with_remarks(row, among))
         return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
 
-    def _is_dead(self, item: Versions, among: Set) -> bool:
+    def _is_dead(self, item: _Item, among: Set) -> bool:
         """Whether no variant reads a variable that only some of them have."""
         statement = item.statement
         if not isinstance(statement, Simple) or not statement.before.endswith(" = ") or item.of == among:
@@ -139,26 +146,26 @@ class Merger:
 
     # ---------------------------------------------------------------- one row
 
-    def _items(self, row: Row) -> Iterator[Versions]:
+    def _items(self, row: Row) -> Iterator[_Item]:
         """The row as one statement if its versions can be, else as several."""
         of = reduce(or_, (version.of for version in row))
         first = row[0].statement
         line = min(version.statement.line for version in row)
         if first.node is None:
-            yield Versions(self._commented(first, row), of)
+            yield _Item(self._commented(first, row), of)
             return
         nodes = [Version(version.statement.node, version.of) for version in row if version.statement.node]
         node = self._blended(nodes, of, line)
         loop = first.before.startswith("for ") and isinstance(node, Conditional)  # Triton wants a range there
         if node is not None and _choices(node) <= MAX_CHOICES and not loop:
-            yield Versions(self._commented(self._around(node, row, of), row), of)
+            yield _Item(self._commented(self._around(node, row, of), row), of)
             return
         for group in self._groups(nodes):
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
-            yield Versions(self._commented(statement, versions), group.of)
+            yield _Item(self._commented(statement, versions), group.of)
 
-    def _with_remarks(self, row: Row, among: Set) -> Iterator[Versions]:
+    def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
         """The items of a row, after the comments outside of the statement's ``#if``."""
         items = list(self._items(row))
         comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
@@ -167,11 +174,11 @@ class Merger:
             around = self._conditions.around(comment)
             if around is not None and around & among and [around & among] != [item.of for item in items]:
                 apart.append(comment)
-                yield Versions(Simple("", None, items[0].statement.line, (comment,)), around & among)
+                yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
         for item in items:
             above = tuple(comment for comment in item.statement.above if comment not in apart)
             if item.statement.node is not None or item.statement.before or above:
-                yield Versions(replace(item.statement, above=above), item.of)
+                yield _Item(replace(item.statement, above=above), item.of)
 
     def _around(self, node: Node, row: Row, of: Set) -> Statement:
         """The statement of a row with this expression, the bodies in it merged."""
@@ -258,7 +265,7 @@ class Merger:
 
     # ---------------------------------------------------------------- where each `if` goes
 
-    def _placed(self, items: Sequence[Versions], among: Set) -> Iterator[Statement]:
+    def _placed(self, items: Sequence[_Item], among: Set) -> Iterator[Statement]:
         """The items in order, those that only some variants have under an ``if``."""
         place = 0
         while place < len(items):
@@ -273,9 +280,7 @@ class Merger:
             yield self._if(inside, outside, chosen, among, line)
             place = end
 
-    def _if(
-        self, inside: list[Versions], outside: list[Versions], chosen: Set, among: Set, line: int
-    ) -> Block:
+    def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
         condition = self._conditions.condition(chosen, among, line)
         if outside:
             other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
@@ -285,7 +290,7 @@ class Merger:
         otherwise = tuple(self._placed(outside, among & ~chosen))
         return Block("if ", condition.node, body, otherwise, line)
 
-    def _window(self, items: Sequence[Versions], place: int, among: Set) -> tuple[Set, int]:
+    def _window(self, items: Sequence[_Item], place: int, among: Set) -> tuple[Set, int]:
         """The variants of the ``if`` that begins with an item, and the end of what it holds.
 
         Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in

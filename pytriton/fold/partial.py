@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce
-from types import CodeType
 from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
@@ -17,9 +15,7 @@ def next_power_of_2(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-@cache
-def _compiled(node: Node) -> CodeType:
-    return compile(show(node), "<condition>", "eval")
+_literal = cache(ast.literal_eval)
 
 
 def value_of(node: Node, values: Mapping[str, object]) -> object:
@@ -27,11 +23,46 @@ def value_of(node: Node, values: Mapping[str, object]) -> object:
 
     Raises ValueError where that is not known, and TypeError where it is no value.
     """
-    given = {name: True if value == "" else value for name, value in values.items()}
-    try:
-        return eval(_compiled(node), {"__builtins__": {}}, defaultdict(int, given))
-    except (ArithmeticError, AttributeError, MemoryError) as error:
-        raise ValueError(show(node)) from error
+    match node:
+        case Atom(text=text) if text in values:
+            value = values[text]
+            return True if value == "" else value
+        case Atom(text=text):
+            return 0 if text.isidentifier() and text not in ("True", "None") else _literal(text)
+        case UnaryOp(operator="not", operand=operand):
+            return not value_of(operand, values)
+        case BinOp(operator="and", left=left, right=right):
+            return value_of(left, values) and value_of(right, values)
+        case BinOp(operator="or", left=left, right=right):
+            return value_of(left, values) or value_of(right, values)
+        case BinOp(operator=operator, left=left, right=right):
+            return _computed(operator, value_of(left, values), value_of(right, values))
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return value_of(then if value_of(condition, values) else otherwise, values)
+    raise ValueError(show(node))
+
+
+def _computed(operator: str, left: object, right: object) -> object:
+    if operator == "==":
+        return left == right
+    if operator == "!=":
+        return left != right
+    if operator in ("is", "is not"):
+        return (left is right) is (operator == "is")
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        raise ValueError(f"{left} {operator} {right}")
+    match operator:
+        case "<":
+            return left < right
+        case ">":
+            return left > right
+        case "<=":
+            return left <= right
+        case ">=":
+            return left >= right
+        case "*":
+            return left * right
+    raise ValueError(operator)
 
 
 def specialised(body: Sequence[Statement], values: Mapping[str, object]) -> tuple[Statement, ...]:

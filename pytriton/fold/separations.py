@@ -21,6 +21,7 @@ from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
+COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 
@@ -216,7 +217,9 @@ class Separations:
             if self._variants.is_flag(name):
                 yield from self._feature(Atom(name), 1)
         for name, other in padded.items():
-            yield Separator(BinOp("!=", Atom(name), Atom(other)), self._variants.pads(name), 2, safe=False)
+            values = self._variants.values[name]
+            pads = self._variants.where(lambda n, v=values: isinstance(v[n], int) and v[n] & (v[n] - 1) != 0)  # type: ignore[misc]
+            yield Separator(BinOp("!=", Atom(name), Atom(other)), pads, 2, safe=False)
         for name in names:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:

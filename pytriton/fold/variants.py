@@ -93,11 +93,6 @@ class Variants:
         """The variants, by number, for which something holds."""
         return sum(1 << n for n in range(self.count) if holds(n))
 
-    def pads(self, name: str) -> Set:
-        """The variants in which a size is a number, but not a power of two."""
-        sizes = self.values[name]
-        return self.where(lambda n: isinstance(size := sizes[n], int) and size & (size - 1) != 0)
-
     def members(self, chosen: Set) -> Iterator[int]:
         return (n for n in range(self.count) if chosen >> n & 1)
 
