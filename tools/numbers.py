@@ -123,7 +123,7 @@ LAUNCHES = [row for row in PROGRAMS["rows"] if row["program"] == "launch"]
 LAUNCH_RATIOS = ratios("launch", JIT)
 MICROSECONDS = [row["rates"][OURS] for row in LAUNCHES]
 NINE, ELEVEN = "9 arguments: ", "11 arguments: "
-COLD, KNOWN = "18 points, 32 cores, cold", "18 points, 32 cores, known on disk"
+COLD, KNOWN = "18 points, 16 cores, cold", "18 points, 16 cores, known on disk"
 OPERATORS, CHECKED, LAUNCHED = OTHERS["operators"], OTHERS["checked"], OTHERS["launch on an H100"]
 HOST, IN_C, REGRET = OTHERS["ported"]["host_us"], OTHERS["kernels as C"], OTHERS["regret"]
 IN_PLACE, THREE_PASSES = (f"4096 x 8192 float, with gradient, {how}" for how in ("in place", "three passes"))
@@ -313,7 +313,7 @@ MEASURED = Page(
         ),
         *map(mean, table.means(PROGRAMS)),
         Sentence(
-            f"{PROGRAMS['date']}, {PROGRAMS['gpu']} (one of two in a host of 32 cores), "
+            f"{PROGRAMS['date']}, {PROGRAMS['gpu']} with 16 cores, "
             f"python {PROGRAMS['python']}, torch {PROGRAMS['torch']}, triton {PROGRAMS['triton']}, "
             f"pytriton {PROGRAMS['pytriton']}, commits {' and '.join(PROGRAMS['commits'])}."
         ),
