@@ -219,7 +219,7 @@ def test_links_are_led_to_pages() -> None:
 
 
 def test_picture_is_current() -> None:
-    """``python tools/picture.py`` draws it again, after a change of the translation or of the speeds."""
+    """``python -m tools.picture`` draws it again, after a change of the translation or of the speeds."""
     assert PICTURE.read_text(encoding="utf-8") == picture()
     ET.fromstring(picture())
 
