@@ -597,6 +597,7 @@ RESCALED = (
     ("a divisor that may be 0", "gradient/derive/online/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
     ("a guard of any exponent", "gradient/derive/online/guarded:Guards.__init__", "all(map(self._is_bounded, nodes_of(self.body, Call)))", "True", "a guard where m is no maximum of f"),
     ("a guard of any rows", "gradient/derive/online/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
+    ("a sum of any sign", "gradient/derive/online/guarded:Guards._covers", "self._is_scaled(x, carry.inside) and self._adds_one(g, None)", "self._adds_one(g, None)", "a sum that may be 0 by its sign"),
     ("any sum is 0 where all are", "gradient/derive/online/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
     ("outputs may depend on the exponent", "gradient/derive/online/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip

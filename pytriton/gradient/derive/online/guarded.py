@@ -10,8 +10,8 @@ iteration t is m'. So the sums are those of a loop without guards, and rescaled.
 guard of the last exponent M, the loop that only adds has T for m'. It adds 0 in rows where M is -infinity.
 
 In these rows M and all sums are what they are for M + d, too, so outputs do not depend on d there, and need not be
-looked at: M == -INFINITY counts as false. So does s == 0 for a sum s of exp(f - t) that begins at 0, if m begins at
--infinity: where M is finite, it is the largest f, which has added exp(0).
+looked at: M == -INFINITY counts as false. So does s == 0 for a sum s of exp(f - t) alone that begins at 0, if m
+begins at -infinity: where M is finite, it is the largest f, which has added exp(0) to what is not negative.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
+from pytriton.gradient.derive.active import converts_floats
 from pytriton.gradient.derive.cancelled import Singular, regular
 from pytriton.gradient.derive.graph import Carried, Define, Item, inlined, nodes_of, rewritten, values_in
 from pytriton.lang.tree.convert import constant
@@ -80,8 +81,7 @@ class Guards:
             arm = regular(expr, {self._update: -math.inf})
             other = expr.no if arm is expr.yes else expr.yes
             value = constant(other)
-            is_update = isinstance(arm, Name) and arm.symbol is self._update
-            if arm is not None and is_update and value is not None and math.isfinite(value):
+            if arm and _is_name(arm, self._update) and value is not None and math.isfinite(value):
                 self._instead.append(other)
                 return arm
         return expr
@@ -91,18 +91,14 @@ class Guards:
     def _maxima(self, update: Expr | None) -> Iterator[tuple[Expr, int | None]]:
         """f of ``max(m, f)``, and the axis along which the largest of several is taken; each way to write it."""
         match update:
-            case Call(function="max", arguments=(Name(symbol=symbol), other)) if (
-                symbol is self._exponent.inside
-            ):
-                yield from self._written(other, None)
-            case Call(function="max", arguments=(other, Name(symbol=symbol))) if (
-                symbol is self._exponent.inside
-            ):
-                yield from self._written(other, None)
+            case Call(function="max", arguments=(left, right)):
+                for exponent, other in ((left, right), (right, left)):
+                    if _is_name(exponent, self._exponent.inside):
+                        yield from self._written(other, None)
 
     def _written(self, expr: Expr, axis: int | None) -> Iterator[tuple[Expr, int | None]]:
         yield expr, axis
-        match f.inside(expr, Cast):
+        match _plain(expr):
             case Reduce(operator="max", operand=operand) as reduction if axis is None:
                 yield from self._written(operand, reduction.axis)
             case Name(symbol=symbol) if symbol in self._values:
@@ -117,8 +113,9 @@ class Guards:
             return True
         match _difference(argument):
             case Binary(left=left, right=right):
-                factor = _row(left) == (self._exponent.inside, _row(right)[1])
-                return (factor and _row(right)[0] is self._update) or self._axis(argument) != ()
+                symbol, axes = _row(right)
+                is_factor = symbol is self._update and _row(left) == (self._exponent.inside, axes)
+                return is_factor or bool(self._axis(argument))
         return False
 
     def _over_update(self, argument: Expr) -> Expr:
@@ -134,27 +131,35 @@ class Guards:
                 for largest, axis in self._largest:
                     alone = axis is None or rank == 1
                     axes = () if alone else tuple(place == axis for place in range(rank))
-                    if _row(right) == (self._update, axes) and same(
-                        f.inside(left, Cast), f.inside(largest, Cast)
-                    ):
+                    if _row(right) == (self._update, axes) and same(_plain(left), _plain(largest)):
                         return (axis,)
         return ()
 
     def _covers(self, carry: Carried) -> bool:
         """Whether a sum is not 0 where M is finite."""
-        starts = self._start(self._exponent) == -math.inf and self._start(carry) == 0
-        value = self._values.get(carry.last)
+        starts = (self._start(self._exponent), self._start(carry)) == (-math.inf, 0)
         alike = shape_of(carry.after.type) == shape_of(self._exponent.after.type)
-        return (
-            starts and alike and value is not None and any(self._adds_one(a, None) for a in _addends(value))
-        )
+        match self._values.get(carry.last):
+            case Binary(operator="+", left=left, right=right) if starts and alike:
+                pairs = ((left, right), (right, left))
+                return any(self._is_scaled(x, carry.inside) and self._adds_one(g, None) for x, g in pairs)
+        return False
+
+    def _is_scaled(self, expr: Expr, summed: Symbol) -> bool:
+        """Whether it is x * a."""
+        match _plain(expr):
+            case Name(symbol=symbol) if symbol in self._values:
+                return self._is_scaled(self._values[symbol], summed)
+            case Binary(operator="*", left=left, right=right):
+                return _is_name(left, summed) or _is_name(right, summed)
+        return False
 
     def _start(self, carry: Carried) -> int | float | None:
         return constant(f.inside(inlined(carry.before, self._starts), Broadcast, Cast))
 
     def _adds_one(self, addend: Expr, axis: int | None) -> bool:
         """Whether the largest f adds exp(0)."""
-        match f.inside(addend, Cast):
+        match _plain(addend):
             case Name(symbol=symbol) if symbol in self._values:
                 return self._adds_one(self._values[symbol], axis)
             case Reduce(operator="+", operand=operand) as reduction if axis is None:
@@ -166,7 +171,7 @@ class Guards:
 
 def _difference(argument: Expr) -> Expr:
     """An argument less a positive factor."""
-    match f.inside(argument, Cast):
+    match _plain(argument):
         case Binary(operator="*", left=left, right=right):
             for factor, other in ((left, right), (right, left)):
                 value = constant(factor)
@@ -179,7 +184,7 @@ def _difference(argument: Expr) -> Expr:
 
 def _row(expr: Expr) -> tuple[Symbol | None, tuple[bool, ...]]:
     """A variable, and which axes are new where it is expanded."""
-    match f.inside(expr, Broadcast, Cast):
+    match _plain(f.inside(_plain(expr), Broadcast)):
         case Expand(operand=Name(symbol=symbol), axes=axes):
             return symbol, axes
         case Name(symbol=symbol):
@@ -187,5 +192,13 @@ def _row(expr: Expr) -> tuple[Symbol | None, tuple[bool, ...]]:
     return None, ()
 
 
-def _addends(value: Expr) -> tuple[Expr, ...]:
-    return (value.left, value.right) if isinstance(value, Binary) and value.operator == "+" else ()
+def _is_name(expr: Expr, symbol: Symbol) -> bool:
+    bare = _plain(expr)
+    return isinstance(bare, Name) and bare.symbol is symbol
+
+
+def _plain(expr: Expr) -> Expr:
+    """A value without conversions between floating types."""
+    while isinstance(expr, Cast) and converts_floats(expr):
+        expr = expr.operand
+    return expr

@@ -215,8 +215,7 @@ class _Rescaling:
     def shift(self) -> Shift:
         """Adds d to M."""
         exponent = self._exponent.after
-        singular = self._guards.singular(self._factors)
-        shift = Shift((), None, element_of(exponent.type) == DOUBLE, singular)
+        shift = Shift((), None, element_of(exponent.type) == DOUBLE, self._guards.singular(self._factors))
         for symbol in {exponent, self._guards.last}:
             shift.move(symbol)
         return shift
