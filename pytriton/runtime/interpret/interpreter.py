@@ -122,7 +122,7 @@ class Interpreted:
         with (
             interpreting(),
             patches.patched({**_ALL_PATCHES, **_started(numbers, grid, shown)}),
-            patches.patched(waiting(kernel.__code__)),
+            patches.patched(waiting(kernel.__code__.co_filename)),
             shown or nullcontext(),
             numpy.errstate(all="ignore"),
         ):

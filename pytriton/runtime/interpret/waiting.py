@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from traceback import walk_stack
 from typing import Any, Final
 
 import triton.language as tl
@@ -23,9 +23,9 @@ from pytriton.runtime.interpret.patches import Patches
 MIN_READS: Final = 256  # in a row, before anything is compared
 
 
-def waiting(code: CodeType) -> Patches:
-    """What makes the interpreter raise ``Stuck`` where the kernel of this code waits forever."""
-    watch = _Watch(code)
+def waiting(module: str) -> Patches:
+    """What makes the interpreter raise ``Stuck`` where the kernel of this file waits forever."""
+    watch = _Watch(module)
     changes = ("create_masked_store", "create_atomic_rmw", "create_atomic_cas")
     return {
         (InterpreterBuilder, "create_masked_load"): watch.loads,
@@ -36,8 +36,8 @@ def waiting(code: CodeType) -> Patches:
 class _Watch:
     """The reads of one program since it wrote anything, and the state that is kept."""
 
-    def __init__(self, code: CodeType) -> None:
-        self._code = code
+    def __init__(self, module: str) -> None:
+        self._module = module
         self._written()
 
     def loads(self, load: Any) -> Any:
@@ -62,32 +62,22 @@ class _Watch:
 
     def _written(self) -> None:
         self._reads, self._next = 0, MIN_READS  # ``_next``: reads at which another state is kept
-        self._frame: FrameType | None = None
         self._state: Any = None
 
     def _read(self, builder: Any, pointer: Any, read: Any) -> None:
         """Count a read, and compare the state with the one that is kept; raises Stuck."""
         self._reads += 1
-        frame = self._kernel() if self._reads >= MIN_READS else None
-        if frame is None:
+        if self._reads < MIN_READS:
             return
-        if frame is not self._frame and self._frame is not None:  # another program
-            self._written()
-            return
-        state = frame.f_lasti, {name: _bytes_of(value) for name, value in frame.f_locals.items()}
+        # where it is: in helpers, which may read more than once, and last in the kernel
+        frames = [f for f, _ in walk_stack(sys._getframe()) if f.f_code.co_filename == self._module]
+        places = [(f.f_lasti, {name: _bytes_of(x) for name, x in f.f_locals.items()}) for f in frames]
+        state = frames[-1], places  # the frame tells programs apart
         if self._reads >= self._next:
-            self._next, self._frame, self._state = 2 * self._next, frame, state
+            self._next, self._state = 2 * self._next, state
         elif state == self._state:
-            program = tuple(builder.grid_idx)
-            address, value = pointer.data.reshape(-1)[0], read.data.reshape(-1)[0]
-            raise Stuck(program, int(address), value, read.data.itemsize)
-
-    def _kernel(self) -> FrameType | None:
-        """The frame of the kernel itself."""
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None and frame.f_code is not self._code:
-            frame = frame.f_back
-        return frame
+            address, value = pointer.data.flat[0], read.data.flat[0]
+            raise Stuck(tuple(builder.grid_idx), int(address), value, read.data.itemsize)
 
 
 def _is_still(before: Any, pointer: Any, others: Sequence[Any]) -> bool:

@@ -17,6 +17,7 @@ import torch
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from pytriton.pipeline import Translation
+from pytriton.runtime.interpret import waiting
 
 __all__ = ["Arena", "TooLong", "watched"]
 
@@ -74,16 +75,23 @@ def watched(arena: Arena, translation: Translation) -> Iterator[set[int]]:
     lines: set[int] = set()
     count = [0]
     plain = {name: getattr(InterpreterBuilder, name) for name in _WATCHED}
+    still = waiting._is_still
+
+    def inside(pointers: Any) -> Any:
+        width = pointers.get_element_ty().primitive_bitwidth // 8 or 1
+        reached = numpy.zeros(pointers.data.shape, bool)
+        for low, end in arena.ranges:
+            reached |= (pointers.data >= low) & (pointers.data <= end - width)
+        return reached
+
+    def is_still(before: Any, pointer: Any, others: Any) -> bool:
+        return bool(inside(pointer).all()) and still(before, pointer, others)
 
     def outside(pointers: Any, mask: Any) -> Any:
         count[0] += 1
         if count[0] > MAX_ACCESSES:
             raise TooLong
-        width = pointers.get_element_ty().primitive_bitwidth // 8 or 1
-        inside = numpy.zeros(pointers.data.shape, bool)
-        for low, end in arena.ranges:
-            inside |= (pointers.data >= low) & (pointers.data <= end - width)
-        wrong = ~inside if mask is None else ~inside & mask.data.astype(bool)
+        wrong = ~inside(pointers) if mask is None else ~inside(pointers) & mask.data.astype(bool)
         if wrong.any():
             lines.add(_line(translation))
         return wrong
@@ -112,9 +120,11 @@ def watched(arena: Arena, translation: Translation) -> Iterator[set[int]]:
 
     for name, made in zip(_WATCHED, (load, store, rmw, cas), strict=True):
         setattr(InterpreterBuilder, name, made)
+    waiting._is_still = is_still  # it reads what an atomic left, and one outside was not made
     try:
         yield lines
     finally:
+        waiting._is_still = still
         for name, method in plain.items():
             setattr(InterpreterBuilder, name, method)
 

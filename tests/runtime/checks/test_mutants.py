@@ -258,3 +258,10 @@ def test_mutants_of_all_programs(part: int) -> None:
         plain += proved
     print(f"{len(mutants)} mutants: {dict(outcomes)}; {plain} ran the plain code after an inspector")
     assert outcomes["reported"] >= MIN_MUTANTS // PARTS
+
+
+def test_an_atomic_far_outside_is_not_made() -> None:
+    """Nor is what it would have left looked at: no memory need be there."""
+    text = "void f(int* x, int n) { atomic_xchg(x + n, 0); }"
+    launch = Recorded("far", text, None, {}, ("x", "n"), (torch.ones(4).int(), 1 << 30), (1, 1, 1))
+    assert outcome(Mutant(launch, "far")) == "reported"
