@@ -13,6 +13,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from tests import leaks
 from tests.oracle.effects import watched
 
 settings.register_profile("default", deadline=None)
@@ -39,6 +40,22 @@ def _runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """What runs launches on CPU tensors: C, as for users; where translated modules are judged, those."""
     if request.path.relative_to(TESTS).parts[0] in OF_MODULES:
         monkeypatch.setenv("PYTRITON_CC", "none")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    leaks.note()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """What a test leaves replaced fails that test, not the hundreds after it in the same process."""
+    try:
+        return (yield)
+    finally:
+        if left := leaks.undone():
+            pytest.fail(f"left replaced: {', '.join(left)}", pytrace=False)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
