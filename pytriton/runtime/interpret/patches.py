@@ -30,19 +30,40 @@ Patches = Mapping[tuple[Any, str], Callable[[Any], Any]]
 
 @contextmanager
 def patched(replacements: Patches) -> Iterator[None]:
-    """While the body runs, the methods are the patched ones."""
-    absent = object()
-    before = {(owner, name): vars(owner).get(name, absent) for owner, name in replacements}
+    """While the body runs, the methods are the patched ones.
+
+    Its end also puts back what Triton's interpreter replaced in ``triton.language``: that one forgets it if Ctrl-C
+    comes while it replaces functions or puts them back.
+    """
+    changes: list[tuple[Any, str, Any]] = []  # with what was there before, or ``...``
+
+    def set_attr(owner: Any, name: str, value: Any) -> None:
+        changes.append((owner, name, getattr(owner, name, ...)))
+        setattr(owner, name, value)
+
+    def put_back() -> None:
+        try:
+            for owner, name, original in reversed(changes):
+                if original is not ...:
+                    setattr(owner, name, original)
+                elif name in vars(owner):
+                    delattr(owner, name)
+        except BaseException:  # Ctrl-C; what stayed replaced would break all that is compiled later
+            put_back()
+            raise
+
     try:
+        set_attr(
+            interpreter,
+            "_LangPatchScope",
+            lambda: SimpleNamespace(set_attr=set_attr, restore=lambda: None),
+        )
         for (owner, name), replacement in replacements.items():
-            setattr(owner, name, replacement(getattr(owner, name, None)))
+            set_attr(owner, name, replacement(getattr(owner, name, None)))
         yield
     finally:
-        for (owner, name), original in before.items():
-            if original is absent:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
+        put_back()
+        changes.clear()  # it is in a cycle
 
 
 def _truth_values_spread(splat: Any) -> Any:

@@ -10,13 +10,15 @@ import numpy
 import pytest
 import torch
 import triton.language as tl
+from triton.runtime import interpreter
 from triton.runtime.jit import JITFunction
 
 import pytriton
 from pytriton.runtime import locks
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.patches import bits_of
+from pytriton.runtime.interpret.patches import bits_of, patched
+from pytriton.runtime.interpret.waiting import MIN_READS
 from tests.runtime.kernels import ADD, binder, handmade
 from tests.work import PATIENCE
 
@@ -180,6 +182,35 @@ class TestNoTrace:
             run("tl.store(z, tl.nonsense)", "float* z", values=[torch.ones(1)])
         assert dict(vars(tl)) == before
 
+    def test_nor_after_an_interrupt_while_functions_are_replaced(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        before = dict(vars(tl)), tl.tensor.__add__
+        monkeypatch.setattr(interpreter, "_patch_lang_core", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run("tl.store(z, 2.0)", "float* z", values=[torch.ones(1)])
+        assert (dict(vars(tl)), tl.tensor.__add__) == before
+
+    def test_nor_after_an_interrupt_while_functions_are_put_back(self) -> None:
+        class Owner(type):
+            left = 1
+
+            def __setattr__(cls, name: str, value: Any) -> None:
+                super().__setattr__(name, value)
+                if value == "first" and Owner.left:
+                    Owner.left = 0
+                    raise KeyboardInterrupt
+
+        class Owned(metaclass=Owner):
+            a, b = "second", "first"
+
+        with pytest.raises(KeyboardInterrupt), patched({(Owned, name): lambda _: "" for name in "abc"}):
+            assert (Owned.a, Owned.b) == ("", "")
+        assert (Owned.a, Owned.b, hasattr(Owned, "c")) == ("second", "first", False)
+
     def test_generated_module_is_not_polluted(self) -> None:
         text = handmade("@triton.jit\ndef f(z):\n    tl.store(z, 2.0)\n", "float* z").text
         module = load("f", text).module
@@ -228,3 +259,19 @@ def test_an_int_of_one_is_a_number_of_python() -> None:
         interpreted = Interpreted(module, translation.parameters, translation.constexprs, ones=ones)
         interpreted.run((1, 1, 1), [y.data_ptr(), 1])
         assert y.item() == value
+
+
+def test_a_helper_that_reads_more_than_once_does_not_wait() -> None:
+    """As those of checked code for a GPU: all variables of the kernel stay as they are between its reads."""
+    text = handmade(
+        "@triton.jit\ndef sum_of_three(x):\n    return tl.load(x) + tl.load(x + 1) + tl.load(x)\n\n\n"
+        "@triton.jit\ndef f(z, x, n):\n    s = 0\n    for _ in range(n):\n        s += sum_of_three(x)\n"
+        "    tl.store(z, s)\n",
+        "int* z",
+        "int* x",
+        "int n",
+    )
+    z, x = torch.zeros(1).int(), torch.tensor([1, 2]).int()
+    interpreted = Interpreted(load("f", text.text), text.parameters, {})
+    interpreted.run(GRID, [z.data_ptr(), x.data_ptr(), MIN_READS])
+    assert z.item() == 4 * MIN_READS
