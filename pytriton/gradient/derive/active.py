@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterable
 from typing import TypeGuard
 
 from pytriton.frozen import record
-from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.graph import (
-    Branch,
-    Define,
     Item,
     Loop,
     Write,
+    assigned_in,
     every,
     nodes_of,
     set_in,
@@ -47,9 +45,16 @@ def is_floating(type_: object) -> bool:
     return isinstance(element, ScalarType) and element.is_float
 
 
-def converts_floats(expr: Expr | None) -> TypeGuard[Cast]:
+def converts_floats(expr: Expr) -> TypeGuard[Cast]:
     """Whether this is a conversion between floating types."""
     return isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type)
+
+
+def unrounded(expr: Expr) -> Expr:
+    """A value without conversions between floating types: ``float c; c += a @ b`` of double operands."""
+    while converts_floats(expr):
+        expr = expr.operand
+    return expr
 
 
 @record
@@ -86,20 +91,8 @@ class Flow:
         before = -1
         while before != (before := len(self._active) + len(self._cast) + sum(map(len, self._roots.values()))):
             for item in self._all:
-                self._follow(item)
-
-    def _follow(self, item: Item) -> None:
-        if isinstance(item, Define) and item.value is not None:
-            self._join(item.symbol, item.value)
-        elif isinstance(item, Loop):
-            for carry in item.carried:
-                for value in (carry.before, f.named(carry.last)):
-                    self._join(carry.inside, value)
-                    self._join(carry.after, value)
-        elif isinstance(item, Branch):
-            for merge in item.merges:
-                for arm in (merge.yes, merge.no):
-                    self._join(merge.after, f.named(arm))
+                for symbol, value in assigned_in(item):
+                    self._join(symbol, value)
 
     def _join(self, symbol: Symbol, value: Expr) -> None:
         if isinstance(element_of(symbol.type), PointerType):

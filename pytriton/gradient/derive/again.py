@@ -251,9 +251,7 @@ class Recomputed:
         """The same pointer, into the gradient."""
         if symbol not in self._gradients:
             root = self._root(f.named(symbol)) or symbol
-            element = element_of(root.type)
-            assert isinstance(element, PointerType)
-            target = element.element
+            target = root.target
             if root in self.wide and target in (HALF, BFLOAT16):
                 target = FLOAT
             type_ = with_element(PointerType(target), shape_of(symbol.type))

@@ -164,8 +164,8 @@ class _Kernel:
             symbol: self.reversed.gradient(parameter) for symbol, parameter in rows.cotangents.items()
         }
         for symbol, scratch in (*rows.values.items(), *gradients.items()):
-            element, shape = f.scalar(f.named(symbol)), shape_of(symbol.type)
-            self.reversed.kept.append(Kept(symbol.name, scratch, None, False, None, element, shape))
+            shape = shape_of(symbol.type)
+            self.reversed.kept.append(Kept(symbol.name, scratch, None, False, None, symbol.target, shape))
         return gradients
 
     def leave(self, rows: Rows) -> None:
@@ -196,7 +196,10 @@ class _Kernel:
                 chosen[symbol] = name
                 parameters[variable] = self._parameter(symbol, name)
         counted = None if self.turn is None else self.turn.count
-        comments = Comments(tuple(self._head(chosen)))
+        gradients = {
+            of: chosen[gradient] for gradient, of in self.reversed.primal_of.items() if gradient in chosen
+        }
+        comments = Comments(tuple(self._head(chosen, gradients)))
         body = announced(renamed(body, parameters))
         kernel = KernelDef(forward.kernel.span, self.name, tuple(parameters.values()), body, comments)
         count = None if counted is None else chosen.get(counted)
@@ -205,9 +208,6 @@ class _Kernel:
         if count is not None:
             uncounted = tuple(symbol for symbol in kernel.parameters if symbol.name != count)
             text_of_count = kernel_text(replace(kernel, parameters=uncounted), *how)
-        gradients = {
-            self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol
-        }
         stored = (store.site for store in _unconditional(body) if isinstance(store, Store))
         return Derived(
             text,
@@ -224,7 +224,7 @@ class _Kernel:
             frozenset(site for site in stored if site is not None),
         )
 
-    def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
+    def _head(self, chosen: Mapping[Symbol, str], gradients: Mapping[Symbol, str]) -> list[str]:
         """Comments for the launch: the grid, and the parameters that the forward does not have."""
         at, forward = self.at, self.forward.kernel.name
         grid = f"grid: same as {forward}"
@@ -236,9 +236,6 @@ class _Kernel:
         head = [grid]
         if self.turn is not None and self.turn.count in chosen:
             head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
-        gradients = {
-            of: chosen[gradient] for gradient, of in self.reversed.primal_of.items() if gradient in chosen
-        }
         for of, size in self.sizes.items():
             if of in gradients:
                 head.append(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
@@ -104,6 +104,10 @@ def number(value: float, element: ScalarType = INT) -> Expr:
     return typed.Literal(ADDED, element, value)
 
 
+ZERO: Final = number(0)
+ONE: Final = number(1)
+
+
 def size(size: int) -> Expr:
     """A size of a block, as it is spelled."""
     return typed.Constexpr(ADDED, INT, sizes((size,)), int(size))
@@ -128,8 +132,7 @@ def unique(formulas: Iterable[Expr]) -> list[Expr]:
 def _shape(*formulas: Expr) -> tuple[int, ...]:
     common: tuple[int, ...] = ()
     for own in map(shape, formulas):
-        joined = broadcast_shapes(common, own) if len(common) >= len(own) else None
-        joined = broadcast_shapes(own, common) if joined is None else joined
+        joined = broadcast_shapes(common, own)
         assert joined is not None
         common = joined
     return common

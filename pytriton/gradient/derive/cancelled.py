@@ -17,7 +17,7 @@ from typing import Final
 from pytriton.frozen import record
 from pytriton.gradient.derive.access import Axes, moved_axes, repeated_axes
 from pytriton.gradient.derive.active import Cancelled, Flow, converts_floats, is_floating
-from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, expressions_of
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write, every, nodes_of
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -37,7 +37,7 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import DOUBLE, Type, element_of, shape_of
-from pytriton.lang.tree.walk import children, has_memory, same, walk
+from pytriton.lang.tree.walk import children, has_memory, same
 
 
 def flow_of(
@@ -55,63 +55,41 @@ def flow_of(
 
 def cancelled(items: Sequence[Item], flow: Flow, outputs: Collection[Symbol]) -> Iterator[Cancelled]:
     """The largest and least elements that no output depends on."""
-    for extremes, loop in _groups(items):
+    for extremes in _groups(items):
         if outputs and any(map(flow.active, extremes)):
-            proof = cancels(extremes, loop, items, flow, outputs)
+            proof = cancels(extremes, items, flow, outputs)
             if proof is not None:
                 yield proof
 
 
 def cancels(
     extremes: Sequence[Reduce],
-    loop: Loop | None,
     items: Iterable[Item],
     flow: Flow,
     outputs: Collection[Symbol],
 ) -> Cancelled | None:
-    """Proof that no output depends on these extremes, which are alike; ``loop``: the innermost around them. No
-    value goes through memory: what is written and read is refused before (forward.py).
+    """Proof that no output depends on these extremes, which are alike. No value goes through memory: what is
+    written and read is refused before (forward.py).
     """
-    shift = Shift(extremes, loop, any(element_of(extreme.type) == DOUBLE for extreme in extremes))
+    shift = Shift(extremes, any(element_of(extreme.type) == DOUBLE for extreme in extremes))
     shift.follow(items)
     return Cancelled(tuple(extremes)) if shift.leaves(flow, outputs) else None
 
 
-def _groups(items: Iterable[Item]) -> list[tuple[list[Reduce], Loop | None]]:
-    """Extremes that are the same value: alike, in one iteration, and computed from variables alone."""
-    groups: list[tuple[list[Reduce], Loop | None]] = []
-    places: dict[Reduce, set[Loop | None]] = {}
-    for expr, loop in _placed(items, None):
-        for node in walk(expr):
-            if isinstance(node, Reduce) and node.operator in ("max", "min"):
-                places.setdefault(node, set()).add(loop)
-    for node, loops in places.items():
-        if len(loops) > 1:  # evaluated in several blocks
-            continue
-        (loop,) = loops
-        for alike, where in groups:
-            if where is loop and not has_memory(node) and same(node, alike[0]):
-                alike.append(node)
-                break
-        else:
-            groups.append(([node], loop))
+def _groups(items: Iterable[Item]) -> list[list[Reduce]]:
+    """Extremes that are the same value: alike, and computed from variables alone, which have one value each where
+    both are evaluated.
+    """
+    groups: list[list[Reduce]] = []
+    for node in nodes_of(every(items), Reduce):
+        if node.operator in ("max", "min"):
+            for alike in groups:
+                if not has_memory(node) and same(node, alike[0]):
+                    alike.append(node)
+                    break
+            else:
+                groups.append([node])
     return groups
-
-
-def _placed(items: Iterable[Item], loop: Loop | None) -> Iterator[tuple[Expr, Loop | None]]:
-    """Every outermost expression, and the innermost loop that evaluates it."""
-    for item in items:
-        match item:
-            case Loop():
-                yield from ((carry.before, loop) for carry in item.carried)
-                if item.condition is not None:
-                    yield item.condition, item
-                yield from _placed(item.body, item)
-            case Branch():
-                yield from ((expr, loop) for expr in expressions_of(item))
-                yield from _placed((*item.then, *item.otherwise), loop)
-            case _:
-                yield from ((expr, loop) for expr in expressions_of(item))
 
 
 # ---------------------------------------------------------------- how values grow with d
@@ -149,19 +127,17 @@ def regular(choice: Select, singular: Singular) -> Expr | None:
 
 
 class Shift:
-    """Changes of values if d is added to some extremes; None where unknown. ``loop``: the innermost that evaluates
-    them; each iteration has another d. ``double``: their type. ``singular``: values of variables for which nothing
+    """Changes of values if d is added to some extremes; None where unknown. Each iteration of a loop that evaluates
+    them has another d. ``double``: their type. ``singular``: values of variables for which nothing
     changes, so what is taken only then does not count.
     """
 
-    def __init__(
-        self, shifted: Collection[Expr], loop: Loop | None, double: bool, singular: Singular = EMPTY
-    ) -> None:
+    def __init__(self, shifted: Collection[Expr], double: bool, singular: Singular = EMPTY) -> None:
         self.shifted = shifted
         self._singular = singular
         self._digits = 12 if double else 6  # 1.442695 is 1 / ln 2: to as many digits as the type has
         self.written: dict[Write, Drift | None] = {}
-        self._loop = loop
+        self._added = False  # whether d was added in the statements of the innermost loop so far
         self.grown: dict[Symbol, Drift | None] = {}
 
     def move(self, symbol: Symbol) -> None:
@@ -173,9 +149,8 @@ class Shift:
         writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
         return all(self.written.get(write) == FIXED for write in writes)
 
-    def follow(self, items: Iterable[Item]) -> bool:
-        """Go through the statements; whether d is added in one of them."""
-        evaluated = False
+    def follow(self, items: Iterable[Item]) -> None:
+        """Go through the statements."""
         for item in items:
             match item:
                 case Define(symbol=symbol, value=value):
@@ -185,31 +160,31 @@ class Shift:
                     grown = self.of(value)
                     self.written[item] = (FIXED if grown in _STILL else grown) if fixed else None
                 case Loop():
-                    evaluated |= self._follow_loop(item)
+                    self._follow_loop(item)
                 case Branch():
-                    evaluated |= self.follow(item.then) | self.follow(item.otherwise)
+                    self.follow((*item.then, *item.otherwise))
                     for merge in item.merges:
                         arms = (self.grown.get(arm, FIXED) for arm in (merge.yes, merge.no))
                         joined = _joined(*arms) if self.of(item.condition) == FIXED else None
                         self.grown[merge.after] = joined
-        return evaluated
 
-    def _follow_loop(self, loop: Loop) -> bool:
-        """Whether each iteration has a d of its own. Then carried values must not change."""
+    def _follow_loop(self, loop: Loop) -> None:
+        """Where d is added in an iteration, each has one of its own, and carried values must not change."""
         inside = {carry.inside: self.of(carry.before) for carry in loop.carried}
+        before, self._added = self._added, False
         while True:
             self.grown.update(inside)
-            own = self.follow(loop.body) or loop is self._loop
+            self.follow(loop.body)
             fixed = loop.condition is None or self.of(loop.condition) == FIXED
             ends: dict[Symbol, Drift | None] = {}
             for carry in loop.carried:
                 joined = _joined(inside[carry.inside], self.grown.get(carry.last, FIXED))
-                ends[carry.inside] = joined if fixed and (not own or joined in _STILL) else None
+                ends[carry.inside] = joined if fixed and (not self._added or joined in _STILL) else None
             if ends == inside:
                 break
             inside = ends  # each becomes less known
         self.grown.update({carry.after: inside[carry.inside] for carry in loop.carried})
-        return own
+        self._added |= before
 
     def of(self, expr: Expr, shape: tuple[int, ...] | None = None) -> Drift | None:
         """How an expression grows; repeated to a shape."""
@@ -222,6 +197,7 @@ class Shift:
 
     def _of(self, expr: Expr) -> Drift | None:
         if expr in self.shifted:
+            self._added = True
             return _d_of(expr.type)
         match expr:
             case Name(symbol=symbol):

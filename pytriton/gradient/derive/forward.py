@@ -230,6 +230,5 @@ def _check_input(flow: Flow, symbol: Symbol) -> None:
             refuse("TC703", f"whether this reads '{symbol.name}' cannot be determined", load.span)
         if flow.reinterpreted(load.pointer):
             refuse("TC706", f"a pointer cast to another type points into '{symbol.name}'", load.span)
-        element = element_of(symbol.type)
-        if isinstance(element, PointerType) and element.element != element_of(load.type):
+        if symbol.target != element_of(load.type):
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)

@@ -104,6 +104,7 @@ class Branch:
 
 
 Item = Define | Write | Loop | Branch
+Values = Mapping[Symbol, Expr]  # of variables
 _Node = TypeVar("_Node", bound=Expr)
 
 
@@ -220,6 +221,20 @@ def defined_in(items: Iterable[Item]) -> list[Symbol]:
             case Branch(merges=merges):
                 result += [merge.after for merge in merges]
     return result
+
+
+def assigned_in(item: Item) -> Iterator[tuple[Symbol, Expr]]:
+    """The variables that a statement sets, not those inside its blocks, each with a value that it may have."""
+    match item:
+        case Define(symbol=symbol, value=value) if value is not None:
+            yield symbol, value
+        case Loop(carried=carried):
+            for carry in carried:
+                for symbol in (carry.inside, carry.after):
+                    yield from ((symbol, carry.before), (symbol, f.named(carry.last)))
+        case Branch(merges=merges):
+            for merge in merges:
+                yield from ((merge.after, f.named(arm)) for arm in (merge.yes, merge.no))
 
 
 def every(items: Iterable[Item]) -> Iterator[Item]:

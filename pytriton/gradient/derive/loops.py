@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import converts_floats
+from pytriton.gradient.derive.active import unrounded
 from pytriton.gradient.derive.graph import (
     Carried,
     Define,
@@ -84,7 +84,7 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
     used[carry.last] += 1  # here
     expr: Expr | None = f.named(carry.last)
     while True:
-        match _unrounded(expr):
+        match None if expr is None else unrounded(expr):
             case Name(symbol=symbol):
                 used[symbol] -= 1
                 if used[symbol] > 0:
@@ -102,13 +102,6 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
                 expr = leading[0]
             case _:
                 return False
-
-
-def _unrounded(expr: Expr | None) -> Expr | None:
-    """The operand of a conversion between floating types: ``float c; c += a @ b`` of double operands."""
-    while converts_floats(expr):
-        expr = expr.operand
-    return expr
 
 
 # ---------------------------------------------------------------- one iteration

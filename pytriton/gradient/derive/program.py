@@ -13,7 +13,7 @@ adjoint of a statement what it is the adjoint of.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
@@ -21,16 +21,20 @@ from pytriton.gradient.derive import graph
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Body, Expr, Statement, Symbol
 from pytriton.lang.tree.unparse import ADDED
-from pytriton.lang.tree.walk import expressions, map_statements, names, reads, statements, with_expressions
+from pytriton.lang.tree.walk import (
+    map_bodies,
+    map_statements,
+    names,
+    reads,
+    statements,
+    with_bodies,
+    with_expressions,
+)
+from pytriton.passes.analysis.liveness import read_by
 from pytriton.passes.analysis.queries import nodes
 from pytriton.source import Span
 
 MAX_ANNOUNCED = 90  # characters of a statement in a comment
-
-
-def _reads(statement: Statement) -> set[Symbol]:
-    """The variables that a statement reads outside of its blocks."""
-    return set().union(*map(names, expressions((statement,), deep=False)))
 
 
 # ---------------------------------------------------------------- dead statements
@@ -58,20 +62,14 @@ def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
     kept: list[Statement] = []
     for statement in reversed(body):
         match statement:
+            case typed.Declare(symbol=symbol) | typed.Assign(symbol=symbol) if symbol not in needed:
+                continue
+            case typed.Store() if unread(statement, needed) is not None:
+                continue
             case typed.Declare(symbol=symbol):
-                if symbol not in needed:
-                    continue
-                needed = (needed - {symbol}) | _reads(statement)
-            case typed.Assign(symbol=symbol):
-                if symbol not in needed:
-                    continue
-                needed = needed | _reads(statement)  # and its declaration is needed still
-            case typed.Store():
-                if unread(statement, needed) is not None:
-                    continue
-                needed = needed | _reads(statement)
-            case typed.Evaluate():
-                needed = needed | _reads(statement)
+                needed = (needed - {symbol}) | read_by(statement)
+            case typed.Assign() | typed.Store() | typed.Evaluate():  # a declaration is needed still
+                needed = needed | read_by(statement)
             case typed.For():
                 result = _live_loop(statement, needed)
                 if result is None:
@@ -83,7 +81,7 @@ def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
                 if not yes and not no:
                     continue
                 statement = replace(statement, then=yes, otherwise=no)
-                needed = first | second | _reads(statement)
+                needed = first | second | read_by(statement)
             case _:
                 raise AssertionError(statement)
         kept.append(statement)
@@ -94,13 +92,15 @@ def _live_loop(loop: typed.For, after: set[Symbol]) -> tuple[typed.For, set[Symb
     """The loop and the variables that it reads; None where it has no effect."""
     if not any(_live_body(loop, after, set())[:2]):
         return None
-    body, step, needed = _live_body(loop, after, _reads(loop))
+    body, step, needed = _live_body(loop, after, read_by(loop))
     init, needed = _live(loop.init, needed)
     return replace(loop, init=init, body=body, step=step), needed
 
 
-def _live_body(loop: typed.For, after: set[Symbol], tested: set[Symbol]) -> tuple[Body, Body, set[Symbol]]:
-    end = after | tested
+def _live_body(
+    loop: typed.For, after: set[Symbol], tested: Collection[Symbol]
+) -> tuple[Body, Body, set[Symbol]]:
+    end = after.union(tested)
     while True:
         step, middle = _live(loop.step, set(end))
         body, start = _live(loop.body, middle)
@@ -116,24 +116,12 @@ def tidy(body: Body, raw: set[Symbol]) -> Body:
     """The statements without needless copies, inner blocks first. ``raw``: variables as they were loaded, so that a
     larger floating type holds the same.
     """
-    result: list[Statement] = []
-    for statement in body:
-        statement = _inside(statement, lambda inner: tidy(inner, raw))
-        if isinstance(statement, typed.For):
-            statement = _with_steps_inside(_tidy_ends(statement))
-        result.append(statement)
-    return _join_starts(result, raw)
 
+    def block(inner: Body) -> Body:
+        loops = (_with_steps_inside(_tidy_ends(s)) if isinstance(s, typed.For) else s for s in inner)
+        return _join_starts([*loops], raw)
 
-def _inside(statement: Statement, change: Callable[[Body], Body]) -> Statement:
-    """The statement with its blocks changed; the head of a loop stays."""
-    match statement:
-        case typed.For(body=body):
-            return replace(statement, body=change(body))
-        case typed.If(then=then, otherwise=otherwise):
-            return replace(statement, then=change(then), otherwise=change(otherwise))
-        case _:
-            return statement
+    return map_bodies(body, block)
 
 
 def _with_steps_inside(loop: typed.For) -> typed.For:
@@ -238,7 +226,7 @@ def announced(body: Body) -> Body:
                 above = (*statement.comments.above, f"adjoint of: {about}")
                 statement = replace(statement, comments=replace(statement.comments, above=above))
             before = about
-            result.append(_inside(statement, block))
+            result.append(with_bodies(statement, block))
         return tuple(result)
 
     return block(body)

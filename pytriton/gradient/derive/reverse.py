@@ -30,6 +30,7 @@ from pytriton.gradient.derive.graph import (
     Item,
     Loop,
     Write,
+    assigned_in,
     defined_in,
     every,
     refuse,
@@ -57,7 +58,6 @@ from pytriton.lang.tree.types import (
     BOOL,
     FLOAT,
     INT,
-    PointerType,
     ScalarType,
     broadcast_shapes,
     element_of,
@@ -72,8 +72,6 @@ MAX_MASKS: Final = 2  # that are written with || between them
 MAX_TOTAL: Final = 30  # maximum nodes of a sum in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
-_ZERO: Final = f.number(0)
-_ONE: Final = f.number(1)
 
 
 @dataclass(eq=False)
@@ -146,17 +144,15 @@ class Reversed(Recomputed):
         if root is None or root not in self.outputs or not self.flow.active(write.value):
             return
         pointer = self._spell(self._gradient_pointer(write.pointer))
-        element = element_of(root.type)
-        assert isinstance(element, PointerType) and isinstance(element.element, ScalarType)
         load = f.load(pointer)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
         if write.mask is not None and mask is not None:
             _check_mask(write.mask, write.pointer, write.statement.span)
-            load = f.select(mask, load, _ZERO)
+            load = f.select(mask, load, f.ZERO)
         word = self.words.type_word(root)
-        narrow = self.wide_word(word, element.element) != word
-        raw = self.new(f"d{root.name.lower()}", with_element(element.element, shape), word)
+        narrow = self.wide_word(word, root.target) != word
+        raw = self.new(f"d{root.name.lower()}", with_element(root.target, shape), word)
         self.emit(f.declare(raw, load))
         value = f.named(raw)
         if narrow:
@@ -190,7 +186,7 @@ class Reversed(Recomputed):
             return Cotangent(value, shape)
         masks = f.unique(mask for mask in adjoint.masks if mask is not None)
         if adjoint.inner or len(masks) > MAX_MASKS:
-            return Cotangent(value, shape, f.binary("!=", value, _ZERO), True)
+            return Cotangent(value, shape, f.binary("!=", value, f.ZERO), True)
         return Cotangent(value, shape, functools.reduce(f.either, masks), True)
 
     def _total(self, cotangents: list[Cotangent]) -> Expr | None:
@@ -201,7 +197,7 @@ class Reversed(Recomputed):
         alike = all(f.alike(cotangent.mask, mask) for cotangent in cotangents)
         if len(cotangents) > 1 and alike and mask is not None and not all(s.clean for s in cotangents):
             return f.select(
-                mask, functools.reduce(f.add, (cotangent.value for cotangent in cotangents)), _ZERO
+                mask, functools.reduce(f.add, (cotangent.value for cotangent in cotangents)), f.ZERO
             )
         return functools.reduce(f.add, map(settled, cotangents))
 
@@ -276,22 +272,15 @@ class Reversed(Recomputed):
         0 times an infinite derivative is NaN.
         """
         reached = {carry.after for carry in loop.carried if carry.after in self._adjoints}
+        for item in every([loop]):
+            if isinstance(item, Write) and self._root(item.pointer) in self.outputs:
+                reached |= _floats(item.value)
         while True:
             count = len(reached)
             for item in every([loop]):
-                match item:
-                    case Define(symbol=symbol, value=value) if symbol in reached and value is not None:
+                for symbol, value in assigned_in(item):
+                    if symbol in reached:
                         reached |= _floats(value)
-                    case Write(pointer=pointer, value=value) if self._root(pointer) in self.outputs:
-                        reached |= _floats(value)
-                    case Loop(carried=carried):
-                        for carry in carried:
-                            if not reached.isdisjoint((carry.inside, carry.after)):
-                                reached |= {carry.last, *_floats(carry.before)}
-                    case Branch(merges=merges):
-                        for merge in merges:
-                            if merge.after in reached:
-                                reached |= {merge.yes, merge.no}
             if len(reached) == count:
                 return reached
 
@@ -310,7 +299,7 @@ class Reversed(Recomputed):
         for carry in floats:
             adjoint = self._adjoints.pop(carry.after, None)
             if carry in walked:
-                cotangent = _ZERO if adjoint is None else self._collected(carry.after, adjoint).value
+                cotangent = f.ZERO if adjoint is None else self._collected(carry.after, adjoint).value
                 cotangents[carry] = self._adjoint_variable(carry.inside)
                 self.emit(f.declare(cotangents[carry], cotangent))
         about = self.level.about
@@ -329,7 +318,7 @@ class Reversed(Recomputed):
         own = set(cotangents.values())
         for carry, variable in cotangents.items():
             out = self._adjoints.pop(carry.inside, None)
-            value = _ZERO if out is None else self._collected(carry.inside, out).value
+            value = f.ZERO if out is None else self._collected(carry.inside, out).value
             if not names(value).isdisjoint(own):
                 if f.variable(value) is variable:
                     continue  # a sum: its cotangent is the same in all iterations
@@ -338,7 +327,7 @@ class Reversed(Recomputed):
         for variable, value in ends:
             self.emit(f.assign(variable, value))
         states.check(self.level.lines)
-        repeat(self, f.declare(iteration, f.binary("-", end, _ONE)), ">=", start, f.negated(_ONE))
+        repeat(self, f.declare(iteration, f.binary("-", end, f.ONE)), ">=", start, f.negated(f.ONE))
         states.close()
         for carry, variable in cotangents.items():
             back(carry.before, Cotangent(f.named(variable), shape_of(variable.type)), self)
@@ -412,7 +401,7 @@ class Reversed(Recomputed):
         if adjoint.variable is None:
             adjoint.variable = self._adjoint_variable(symbol)
             total = self._total(adjoint.pending)
-            line = f.declare(adjoint.variable, total if total is not None else _ZERO)
+            line = f.declare(adjoint.variable, total if total is not None else f.ZERO)
             adjoint.pending.clear()
             owner.lines.append(line if owner.about is None else replace(line, span=owner.about))
         self.emit(f.increase(adjoint.variable, formula))
@@ -464,4 +453,4 @@ def _gives(item: Item, symbol: Symbol) -> bool:
 
 
 def _state(carry: Carried) -> str:
-    return f"{math.prod(shape_of(carry.inside.type)) * f.scalar(carry.name).bits // 8} bytes"
+    return f"{math.prod(shape_of(carry.inside.type)) * carry.inside.target.bits // 8} bytes"

@@ -76,15 +76,11 @@ def adjoint_type(type_: object) -> ScalarType:
     return DOUBLE if element_of(type_) == DOUBLE else FLOAT  # type: ignore[arg-type]
 
 
-_ZERO: Final = f.number(0)
-_ONE: Final = f.number(1)
-
-
 def settled(cotangent: Cotangent) -> Expr:
     """The formula, 0 outside the mask."""
     if cotangent.mask is None or cotangent.clean:
         return cotangent.value
-    return f.select(cotangent.mask, cotangent.value, _ZERO)
+    return f.select(cotangent.mask, cotangent.value, f.ZERO)
 
 
 def back(expr: Expr, cotangent: Cotangent, at: Surroundings) -> None:
@@ -148,13 +144,6 @@ def _masked(cotangent: Cotangent, mask: Expr) -> Cotangent:
     return replace(cotangent, mask=f.both(cotangent.mask, mask), clean=False)
 
 
-def _unmasked(cotangent: Cotangent, at: Surroundings) -> Cotangent:
-    """The same without a mask of its own shape: 0 is seen in the value."""
-    if cotangent.mask is None:
-        return cotangent
-    return _seen(Cotangent(settled(cotangent), cotangent.shape), at)
-
-
 def _full(cotangent: Cotangent) -> Expr:
     return f.filled(settled(cotangent), cotangent.shape)
 
@@ -175,27 +164,20 @@ def _without(
     cotangent: Cotangent, axes: tuple[int, ...], shape: tuple[int, ...], at: Surroundings
 ) -> Cotangent:
     """Axes of size 1 dropped."""
-    if not f.shape(cotangent.value) and (cotangent.mask is None or not f.shape(cotangent.mask)):
-        return replace(cotangent, shape=shape)
-    before = f.unexpanded(cotangent.value, axes)
-    if cotangent.mask is None and before is not None:
-        return Cotangent(before, shape)
-    named = _unmasked(cotangent, at)
-    bare = Cotangent(f.reduced(_full(named), axes), shape)
-    return bare if named.mask is None else _seen(bare, at)
+    return _moved(cotangent, shape, at, lambda value: f.unexpanded(value, axes) or f.reduced(value, axes))
 
 
 def _seen(cotangent: Cotangent, at: Surroundings) -> Cotangent:
     """Masked where its value is 0, as its operand was masked."""
     value = at.named(cotangent.value)
-    return Cotangent(value, cotangent.shape, f.binary("!=", value, _ZERO))
+    return Cotangent(value, cotangent.shape, f.binary("!=", value, f.ZERO))
 
 
 def _moved(
     cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings, move: Callable[[Expr], Expr]
 ) -> Cotangent:
     """The same elements in another shape."""
-    if not f.shape(cotangent.value) and cotangent.mask is None:
+    if not f.shape(cotangent.value) and (cotangent.mask is None or not f.shape(cotangent.mask)):
         return replace(cotangent, shape=shape)
     bare = Cotangent(move(_full(cotangent)), shape)
     return bare if cotangent.mask is None else _seen(bare, at)
@@ -339,12 +321,12 @@ def _pow(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     element = adjoint_type(expr.type)
     x, y = at.value(base), at.value(exponent)
     if at.flow.active(base):
-        slope = f.multiply(y, f.call("pow", element, x, f.binary("-", y, _ONE)))
-        flat = f.binary("!=", y, _ZERO)
+        slope = f.multiply(y, f.call("pow", element, x, f.binary("-", y, f.ONE)))
+        flat = f.binary("!=", y, f.ZERO)
         back(base, _times(_masked(cotangent, flat), slope), at)
     if at.flow.active(exponent):
         slope = f.multiply(at.value(expr), f.call("log", element, x))
-        positive = f.inverted(f.binary("&&", f.binary("==", x, _ZERO), f.binary(">=", y, _ZERO)))
+        positive = f.inverted(f.binary("&&", f.binary("==", x, f.ZERO), f.binary(">=", y, f.ZERO)))
         back(exponent, _times(_masked(cotangent, positive), slope), at)
 
 
@@ -370,8 +352,8 @@ def _picked(operator: str) -> Callable[[Call, Cotangent, Surroundings], None]:
 
 def _abs(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     x = _argument(expr, at)
-    up, down = f.binary(">", x, _ZERO), f.binary("<", x, _ZERO)
-    falling = f.select(down, f.negated(cotangent.value), _ZERO)
+    up, down = f.binary(">", x, f.ZERO), f.binary("<", x, f.ZERO)
+    falling = f.select(down, f.negated(cotangent.value), f.ZERO)
     back(expr.arguments[0], replace(cotangent, value=f.select(up, cotangent.value, falling)), at)
 
 
@@ -400,8 +382,8 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = 
     "rsqrt": _unary(lambda e, s, at: _negated(_times(_scaled(s, 0.5), _cube(at.value(e))))),
     "sin": _unary(lambda e, s, at: _times(s, _call("cos", e, at))),
     "cos": _unary(lambda e, s, at: _negated(_times(s, _call("sin", e, at)))),
-    "tanh": _unary(lambda e, s, at: _times(s, f.binary("-", _ONE, _square(at.value(e))))),
-    "sigmoid": _unary(lambda e, s, at: _times(s, f.multiply(at.value(e), f.binary("-", _ONE, at.value(e))))),
+    "tanh": _unary(lambda e, s, at: _times(s, f.binary("-", f.ONE, _square(at.value(e))))),
+    "sigmoid": _unary(lambda e, s, at: _times(s, f.multiply(at.value(e), f.binary("-", f.ONE, at.value(e))))),
     "erf": _unary(_erf),
     "pow": _pow,
     "fma": _fma,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
@@ -19,11 +19,8 @@ from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse, values
 from pytriton.gradient.derive.loops import changing_in, in_iteration
 from pytriton.gradient.derive.program import live
 from pytriton.lang.tree.typed import Assign, Declare, Expr, For, Name, Remark, Statement, Store, Symbol
-from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, shape_of
 from pytriton.lang.tree.walk import reads
-
-_ZERO: Final = f.number(0)
-_ONE: Final = f.number(1)
 
 
 @dataclass(eq=False)
@@ -64,16 +61,20 @@ class States:
         self.kept: list[Kept] = []
         states: dict[Carried, Expr] = {}
         for carry in floats:
-            name, element, shape = f"state_{carry.inside.name}", _element(carry), shape_of(carry.inside.type)
+            name, element, shape = (
+                f"state_{carry.inside.name}",
+                carry.inside.target,
+                shape_of(carry.inside.type),
+            )
             state = Symbol(name, PointerType(element), span, True, word=self._word(carry), noalias=True)
             of.add_parameter(state)
             states[carry] = of.name_of(state)
             self.kept.append(Kept(carry.inside.name, state, capacity, self.segments, loop, element, shape))
         self._saves: list[Statement] = []  # at the start of an iteration, the last first
         self.pointers = self._keep(states)
-        body, step = (*self._saves[::-1], *repeat.body), (*repeat.step, f.increase(count, _ONE))
+        body, step = (*self._saves[::-1], *repeat.body), (*repeat.step, f.increase(count, f.ONE))
         at = of.level.lines.index(repeat)
-        of.level.lines[at : at + 1] = [f.declare(count, _ZERO), replace(repeat, body=body, step=step)]
+        of.level.lines[at : at + 1] = [f.declare(count, f.ZERO), replace(repeat, body=body, step=step)]
 
     def _keep(self, states: Mapping[Carried, Expr]) -> dict[Carried, Symbol]:
         """Let the forward save carried values; returns pointers to them."""
@@ -86,7 +87,7 @@ class States:
 
     def open(self) -> tuple[Expr, Expr]:
         """Begin the loop over iterations in reverse: the first of them, and the one after the last."""
-        return _ZERO, self.count
+        return f.ZERO, self.count
 
     def close(self) -> None:
         """End it."""
@@ -135,7 +136,7 @@ class States:
 
     def _pointer(self, hint: str, carry: Carried) -> Symbol:
         return self.of.new(
-            f"{hint}_{carry.inside.name}", PointerType(_element(carry)), self._word(carry), scratch=True
+            f"{hint}_{carry.inside.name}", PointerType(carry.inside.target), self._word(carry), scratch=True
         )
 
     def _points(self, pointer: Symbol, carry: Carried, to: Expr, rows: Expr) -> None:
@@ -168,7 +169,7 @@ class Checkpoints(States):
     def _keep(self, states: Mapping[Carried, Expr]) -> dict[Carried, Symbol]:
         pointers: dict[Carried, Symbol] = {}
         self._starts: dict[Carried, Symbol] = {}
-        begins = f.binary("==", f.binary("%", self.count, self.capacity), _ZERO)
+        begins = f.binary("==", f.binary("%", self.count, self.capacity), f.ZERO)
         for carry, state in states.items():
             self._starts[carry] = start = self._pointer("checkpoint", carry)
             pointers[carry] = pointer = self._pointer("kept", carry)
@@ -197,13 +198,13 @@ class Checkpoints(States):
         of.recompute(self.loop.body)
         of.level.lines += of.ends(list(self.pointers))
         self.check(of.level.lines)
-        repeat(of, f.declare(iteration, first), "<", f.named(end), _ONE, "the segment again")
+        repeat(of, f.declare(iteration, first), "<", f.named(end), f.ONE, "the segment again")
         return first, f.named(end)
 
     def close(self) -> None:
-        rounded = f.binary("-", f.binary("+", self.count, self.capacity), _ONE)
-        last = f.binary("-", f.binary("/", rounded, self.capacity), _ONE)
-        repeat(self.of, f.declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
+        rounded = f.binary("-", f.binary("+", self.count, self.capacity), f.ONE)
+        last = f.binary("-", f.binary("/", rounded, self.capacity), f.ONE)
+        repeat(self.of, f.declare(self._segment, last), ">=", f.ZERO, f.negated(f.ONE))
 
     def _row(self, iteration: Symbol) -> Expr:
         return f.binary("-", f.named(iteration), f.named(self._first))
@@ -213,9 +214,3 @@ def repeat(of: Recomputed, head: Declare, test: str, end: Expr, step: Expr, *abo
     """The block that is being written becomes the body of a loop."""
     lines, condition = of.leave(), f.binary(test, f.named(head.symbol), end)
     of.emit(f.loop([head], condition, [f.increase(head.symbol, step)], lines, *above))
-
-
-def _element(carry: Carried) -> ScalarType:
-    element = element_of(carry.inside.type)
-    assert isinstance(element, ScalarType)
-    return element

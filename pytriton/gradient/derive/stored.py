@@ -35,8 +35,6 @@ from pytriton.gradient.derive.graph import (
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Symbol
 from pytriton.lang.tree.walk import has_memory, names, same
 
-Values = Mapping[Symbol, Expr]
-
 
 @record
 class SavedValue:

@@ -104,7 +104,7 @@ def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
     if not bodies(statement):
         effects = inside(statement)
         return effects.reads, effects.sets
-    read = _read(statement)
+    read = read_by(statement)
     match statement:
         case typed.If(then=then, otherwise=otherwise):
             first, second = _sequence(then), _sequence(otherwise)
@@ -121,10 +121,10 @@ def _effects(statement: typed.Statement) -> tuple[_Symbols, _Symbols]:
 def _again(statement: typed.Statement) -> _Symbols:
     """The symbols that a loop may read after an iteration before it sets them."""
     inner = bodies(statement)[1:] if isinstance(statement, typed.For) else bodies(statement)
-    return _read(statement).union(*map(exposed, inner))
+    return read_by(statement).union(*map(exposed, inner))
 
 
-def _read(statement: typed.Statement) -> frozenset[typed.Symbol]:
+def read_by(statement: typed.Statement) -> frozenset[typed.Symbol]:
     """The symbols that the expressions of a statement itself read."""
     return frozenset[typed.Symbol]().union(*map(names, expressions((statement,), deep=False)))
 

@@ -17,13 +17,22 @@ begins at -infinity: where M is finite, it is the largest f, which has added exp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.active import converts_floats
+from pytriton.gradient.derive.active import unrounded
 from pytriton.gradient.derive.cancelled import Singular, regular
-from pytriton.gradient.derive.graph import Carried, Define, Item, inlined, nodes_of, rewritten, values_in
+from pytriton.gradient.derive.graph import (
+    Carried,
+    Define,
+    Item,
+    Values,
+    inlined,
+    nodes_of,
+    rewritten,
+    values_in,
+)
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -39,8 +48,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import shape_of
 from pytriton.lang.tree.walk import names, same, with_children
-
-Values = Mapping[Symbol, Expr]
 
 
 class Guards:
@@ -98,7 +105,7 @@ class Guards:
 
     def _written(self, expr: Expr, axis: int | None) -> Iterator[tuple[Expr, int | None]]:
         yield expr, axis
-        match _plain(expr):
+        match unrounded(expr):
             case Reduce(operator="max", operand=operand) as reduction if axis is None:
                 yield from self._written(operand, reduction.axis)
             case Name(symbol=symbol) if symbol in self._values:
@@ -131,7 +138,7 @@ class Guards:
                 for largest, axis in self._largest:
                     alone = axis is None or rank == 1
                     axes = () if alone else tuple(place == axis for place in range(rank))
-                    if _row(right) == (self._update, axes) and same(_plain(left), _plain(largest)):
+                    if _row(right) == (self._update, axes) and same(unrounded(left), unrounded(largest)):
                         return (axis,)
         return ()
 
@@ -147,7 +154,7 @@ class Guards:
 
     def _is_scaled(self, expr: Expr, summed: Symbol) -> bool:
         """Whether it is x * a."""
-        match _plain(expr):
+        match unrounded(expr):
             case Name(symbol=symbol) if symbol in self._values:
                 return self._is_scaled(self._values[symbol], summed)
             case Binary(operator="*", left=left, right=right):
@@ -159,7 +166,7 @@ class Guards:
 
     def _adds_one(self, addend: Expr, axis: int | None) -> bool:
         """Whether the largest f adds exp(0)."""
-        match _plain(addend):
+        match unrounded(addend):
             case Name(symbol=symbol) if symbol in self._values:
                 return self._adds_one(self._values[symbol], axis)
             case Reduce(operator="+", operand=operand) as reduction if axis is None:
@@ -171,7 +178,7 @@ class Guards:
 
 def _difference(argument: Expr) -> Expr:
     """An argument less a positive factor."""
-    match _plain(argument):
+    match unrounded(argument):
         case Binary(operator="*", left=left, right=right):
             for factor, other in ((left, right), (right, left)):
                 value = constant(factor)
@@ -184,7 +191,7 @@ def _difference(argument: Expr) -> Expr:
 
 def _row(expr: Expr) -> tuple[Symbol | None, tuple[bool, ...]]:
     """A variable, and which axes are new where it is expanded."""
-    match _plain(f.inside(_plain(expr), Broadcast)):
+    match unrounded(f.inside(unrounded(expr), Broadcast)):
         case Expand(operand=Name(symbol=symbol), axes=axes):
             return symbol, axes
         case Name(symbol=symbol):
@@ -193,12 +200,5 @@ def _row(expr: Expr) -> tuple[Symbol | None, tuple[bool, ...]]:
 
 
 def _is_name(expr: Expr, symbol: Symbol) -> bool:
-    bare = _plain(expr)
+    bare = unrounded(expr)
     return isinstance(bare, Name) and bare.symbol is symbol
-
-
-def _plain(expr: Expr) -> Expr:
-    """A value without conversions between floating types."""
-    while isinstance(expr, Cast) and converts_floats(expr):
-        expr = expr.operand
-    return expr

@@ -36,7 +36,7 @@ What ``rescaled`` checks, each with ``Shift``, which knows how values change wit
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
@@ -47,6 +47,7 @@ from pytriton.gradient.derive.graph import (
     Define,
     Item,
     Loop,
+    Values,
     Write,
     copied,
     dependent,
@@ -77,8 +78,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
 from pytriton.lang.tree.walk import names, rebuild, same
-
-Values = Mapping[Symbol, Expr]
 
 
 @record
@@ -215,7 +214,7 @@ class _Rescaling:
     def shift(self) -> Shift:
         """Adds d to M."""
         exponent = self._exponent.after
-        shift = Shift((), None, element_of(exponent.type) == DOUBLE, self._guards.singular(self._factors))
+        shift = Shift((), element_of(exponent.type) == DOUBLE, self._guards.singular(self._factors))
         for symbol in {exponent, self._guards.last}:
             shift.move(symbol)
         return shift

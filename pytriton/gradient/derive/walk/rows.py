@@ -34,7 +34,7 @@ from pytriton.gradient.derive.graph import (
     values_in,
 )
 from pytriton.lang.tree.typed import Expr, Symbol
-from pytriton.lang.tree.types import LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import LONG, PointerType, shape_of
 from pytriton.lang.tree.walk import rebuild, same
 
 
@@ -107,8 +107,6 @@ def _is_row(symbol: Symbol) -> bool:
 
 
 def _parameter(symbol: Symbol) -> Symbol:
-    element = element_of(symbol.type)
-    assert isinstance(element, ScalarType)
     return Symbol(
-        f"{symbol.name}_rows", PointerType(element), symbol.span, True, word=symbol.word, noalias=True
+        f"{symbol.name}_rows", PointerType(symbol.target), symbol.span, True, word=symbol.word, noalias=True
     )
