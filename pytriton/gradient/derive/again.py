@@ -93,7 +93,6 @@ class Recomputed:
         self.words = words
         self._gradients: dict[Symbol, Symbol] = {}
         self._variables: dict[Symbol, set[Symbol]] = {}  # in all blocks
-        self._words: dict[Symbol, str] = {}
         self.ones: set[Symbol] = set()  # variables that are 1
         self.left: dict[Symbol, Expr] = {}  # where variables are kept for a later pass (walk/rows.py)
         self._program: Symbol | None = None
@@ -116,9 +115,9 @@ class Recomputed:
         assert isinstance(type_, ScalarType | PointerType | BlockType)
         return Symbol(hint, type_, ADDED, word=word, noalias=scratch)
 
-    def declare(self, symbol: Symbol, word: str = "") -> Symbol:
+    def declare(self, symbol: Symbol) -> Symbol:
         """A variable for a symbol, in this block."""
-        word = self._words[symbol] = word or self._words.get(symbol) or self.words.word(symbol.target)
+        word = self.words.type_word(symbol)
         variable = self.level.symbols[symbol] = self.new(symbol.name, symbol.type, word)
         self._variables.setdefault(symbol, set()).add(variable)
         return variable
@@ -251,11 +250,12 @@ class Recomputed:
         """The same pointer, into the gradient."""
         if symbol not in self._gradients:
             root = self._root(f.named(symbol)) or symbol
-            target = root.target
-            if root in self.wide and target in (HALF, BFLOAT16):
-                target = FLOAT
+            target, word = root.target, self.words.type_word(symbol)
+            if root in self.wide:  # added up in memory
+                target = FLOAT if target in (HALF, BFLOAT16) else target
+                word = self.wide_word(word, root.target)
             type_ = with_element(PointerType(target), shape_of(symbol.type))
-            self._gradients[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
+            self._gradients[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_, word=word)
         return self._gradients[symbol]
 
     def with_gradient(self, symbol: Symbol) -> list[Symbol]:
@@ -285,9 +285,7 @@ class Recomputed:
 
     def define(self, item: Define) -> None:
         """Recompute a definition."""
-        word = self._words.get(item.symbol) or self._word(item.symbol)
         if item.symbol in self.saved:
-            self._words[item.symbol] = word
             self._read(self.saved[item.symbol])
             if item.value is not None:
                 self.level.values[item.value] = self.name_of(item.symbol)
@@ -300,13 +298,9 @@ class Recomputed:
             lines.append(
                 (gradient, None if item.value is None else self._spell(self._gradient_pointer(item.value)))
             )
-            alike = element_of(gradient.type) == element_of(item.symbol.type)
-            summed = self._root(f.named(item.symbol)) in self.wide
-            exact = self.wide_word(word, item.symbol.target) if summed else word
-            self._words[gradient] = exact if alike else ""
         for symbol, formula in lines:
             own, comments = symbol is item.symbol, item.statement.comments
-            variable = self.declare(symbol, word if own else "")
+            variable = self.declare(symbol)
             beside = comments.beside if isinstance(item.statement, Declare) else ()
             self.emit(f.declare(variable, formula, Comments(comments.above, beside) if own else NO_COMMENTS))
         if item.value is not None:
@@ -325,16 +319,6 @@ class Recomputed:
     def _reuse(self, proof: Exact, name: Expr) -> None:
         """Read the converted value instead of its operand."""
         self.level.values[proof.conversion.operand] = name
-
-    def _word(self, symbol: Symbol) -> str:
-        for other, word in self._words.items():  # another version of the variable
-            if (
-                other.span == symbol.span
-                and other.name == symbol.name
-                and element_of(other.type) == element_of(symbol.type)
-            ):
-                return word
-        return self.words.type_word(symbol)
 
     def _has_gradient(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)
@@ -357,7 +341,7 @@ class Recomputed:
                 )
         for carry in every:
             before = self._spell(carry.before)
-            variable = self.declare(carry.inside, self._word(carry.inside))
+            variable = self.declare(carry.inside)
             inner.symbols[carry.inside] = self.level.symbols[carry.after] = variable
             line = f.declare(variable, before)
             if carry.counter:
@@ -389,7 +373,6 @@ class Recomputed:
         self._repeated[loop] = self._repeat(loop, self.recompute, loop.statement.comments.above)
         for carry in loop.carried:
             if carry.after in self.saved:
-                self._words[carry.after] = self._words[carry.inside]
                 self._read(self.saved[carry.after])
             self._leave(carry.after)
 
@@ -425,7 +408,7 @@ class Recomputed:
         for merge in branch.merges:
             afters += zip(*map(self.with_gradient, (merge.after, merge.yes, merge.no)), strict=False)
         for after, *_ in afters:
-            self.emit(f.declare(self.declare(after, self._word(after)), None))
+            self.emit(f.declare(self.declare(after), None))
 
         def write(arm: list[Item], at: int) -> None:
             self.recompute(arm)

@@ -26,7 +26,7 @@ from pytriton.gradient.derive.walk.operands import arranged
 from pytriton.gradient.derive.walk.rows import Rows, rows_of
 from pytriton.gradient.derive.walk.turned import Turned, turned
 from pytriton.lang.tree.typed import Body, Comments, For, KernelDef, Statement, Store, Symbol
-from pytriton.lang.tree.types import FLOAT, INT, LONG, ScalarType, shape_of
+from pytriton.lang.tree.types import INT, LONG, ScalarType, shape_of
 from pytriton.lang.tree.unparse import kernel_text, sizes
 from pytriton.lang.tree.walk import reads
 
@@ -302,12 +302,9 @@ class _Kernel:
 
     def _parameter(self, symbol: Symbol, name: str) -> Symbol:
         """A parameter, by the user's word for its type; a gradient is read and written."""
-        of = self._of(symbol)
-        word = self.forward.words.type_word(of)
-        if of is symbol:
+        word = self.forward.words.type_word(symbol)
+        if self._of(symbol) is symbol:
             return replace(symbol, name=name, parameter=True, word=word, writeonly=False)
-        if symbol.type != of.type or (of in self.reversed.wide and of.target == FLOAT):
-            word = str(symbol.target)
         promises = {"const_target": False, "readonly": False, "writeonly": False}
         return replace(symbol, name=name, parameter=True, word=word, **promises)
 

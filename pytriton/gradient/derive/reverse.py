@@ -203,7 +203,7 @@ class Reversed(Recomputed):
 
     def _adjoint_variable(self, symbol: Symbol) -> Symbol:
         element = element_of(symbol.type)
-        word = self.wide_word(self._words.get(symbol, str(element)), element)
+        word = self.wide_word(self.words.type_word(symbol), element)
         type_ = with_element(adjoint_type(symbol.type), shape_of(symbol.type))
         return self.new(f"d_{symbol.name}", type_, word)
 
