@@ -91,10 +91,15 @@ class Gradient:
         self._constexpr = defines_of(defines)
         self.configs = configs or definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
-        points = {repr(sorted(config.defines.items())): config.defines for config in self.configs}
-        chosen = inputs, outputs, reads_outputs, bool(checkpoints), len(points) == 1
-        read = {key: derivable(text.source, point, text.settings, *chosen) for key, point in points.items()}
-        self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
+        self._groups: dict[str, list[Config]] = {}
+        for config in self.configs:
+            self._groups.setdefault(_key_of(config), []).append(config)
+        chosen = inputs, outputs, reads_outputs, bool(checkpoints), len(self._groups) == 1
+        read = {
+            key: derivable(text.source, group[0].defines, text.settings, *chosen)
+            for key, group in self._groups.items()
+        }
+        self._forwards = {config: read[_key_of(config)] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
         values: list[set[Any]] = [set(options.defines.items()) for options in self._options.values()]
         self._swept = sorted({name for name, _ in set.union(*values) - set.intersection(*values)})
@@ -235,13 +240,10 @@ class Gradient:
     @cached_property
     def _by_blocks(self) -> tuple[Gradient, ...]:
         """The backward for each set of defines; none where there is only one."""
-        groups: dict[str, list[Config]] = {}
-        for config in self.configs:
-            groups.setdefault(repr(sorted(config.defines.items())), []).append(config)
         inputs, outputs = self._chosen
         return tuple(
             Gradient(self._kernel, outputs, inputs, self._constexpr, None, None, *self._how, tuple(group))
-            for group in (groups.values() if len(groups) > 1 else ())
+            for group in (self._groups.values() if len(self._groups) > 1 else ())
         )
 
     def _of_blocks(self, facts: Facts, arguments: Mapping[str, Any], grid: Any, *how: Any) -> Gradient | None:
@@ -563,6 +565,11 @@ def gradient(
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options | None], Any]:
     return lambda grid, arguments, options: _blocks(arguments[name])
+
+
+def _key_of(config: Config) -> str:
+    """The same for configs with the same defines."""
+    return repr(sorted(config.defines.items()))
 
 
 def _integers(arguments: Mapping[str, Any]) -> dict[str, int]:

@@ -10,18 +10,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any, Final, TypeVar
 
 import torch
 
 from pytriton.compat.torch_names import wait_on_gpu
 from pytriton.errors import PytritonError
-from pytriton.gradient.derive.assemble import Derived
+from pytriton.gradient.derive.assemble import Derived, State
 from pytriton.gradient.derive.backward_passes import Point, Sizes
 from pytriton.gradient.derive.derive import Backward
-from pytriton.gradient.derive.graph import every
-from pytriton.gradient.derive.loops import loops_of
 from pytriton.gradient.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -48,27 +46,15 @@ def needs(
     end.
     """
     first, numbers = kernels[0], dict[str, int]()
-    for point, derived in zip(points, kernels, strict=True):
-        loops = loops_of(every(point.forward.items))
-        for state in derived.states:
-            if state.capacity is None:
-                continue
-            count = point.accesses.at_most(loops[state.loop])
-            if count is None:
-                raise refusal(
-                    "the number of iterations has no known bound in this launch, so scratch has no size",
-                    "TC708",
-                    "end it by comparing its counter with a number",
-                )
-            if state.segments:
-                count = max(math.isqrt(count - 1) + 1, 1) if count else 1
-            numbers[state.capacity] = max(numbers.get(state.capacity, 0), count)
     shapes: dict[str, tuple[int, ...]] = {}
-    for point, derived in zip(points, kernels, strict=True):
-        for state in derived.states:
-            rows = 1 if state.capacity is None else numbers[state.capacity] * (2 if state.segments else 1)
-            shape = math.prod(point.grid), rows, state.count
-            shapes[state.parameter] = max(shapes.get(state.parameter, (0,)), shape, key=math.prod)
+    for states in zip(*(derived.states for derived in kernels), strict=True):
+        kept, state, rows = [*zip(points, states, strict=True)], states[0], 1
+        if state.capacity is not None:
+            rows = max(starmap(_iterations, kept))
+            numbers[state.capacity] = rows = math.isqrt(max(rows - 1, 0)) + 1 if state.segments else rows
+        parts = 2 if state.segments else 1
+        of_configs = ((math.prod(point.grid), rows * parts, own.count) for point, own in kept)
+        shapes[state.parameter] = max(of_configs, key=math.prod)
     if first.count is not None and first.at.axis is not None:
         numbers[first.count] = points[0].grid[first.at.axis]
     for name, size in first.sizes.items():
@@ -76,6 +62,18 @@ def needs(
         numbers[f"count_{name}"] = count = max(point.parts(first.at, sharing) for point in points)
         shapes[first.d_inputs[name]] = count, sizes[name]
     return numbers, shapes
+
+
+def _iterations(point: Point, state: State) -> int:
+    """How often the loop of a state runs at most."""
+    count = point.iterations(state.loop)
+    if count is None:
+        raise refusal(
+            "the number of iterations has no known bound in this launch, so scratch has no size",
+            "TC708",
+            "end it by comparing its counter with a number",
+        )
+    return count
 
 
 def quickest(runs: Mapping[T, Callable[[], object]]) -> T | None:

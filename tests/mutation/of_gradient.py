@@ -647,7 +647,7 @@ ROWS = (
     (
         "rows of blocks of several sizes",
         "gradient/backward:Gradient.__init__",
-        "len(points) == 1",
+        "len(self._groups) == 1",
         "True",
     ),
     (

@@ -151,10 +151,6 @@ class Recomputed:
             self.heads += 1
         return f.named(self._program)
 
-    def stands_for(self, symbol: Symbol, variable: Symbol) -> None:
-        """Let a symbol be a variable in this block."""
-        self.level.symbols[symbol] = variable
-
     def enter(self) -> None:
         """Begin an inner block."""
         self.level = self.level.inner()

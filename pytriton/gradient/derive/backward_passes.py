@@ -22,6 +22,7 @@ from typing import Literal as Choice
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive.access import Accesses, Touched
 from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.graph import every
 from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.tree.typed import Symbol
 
@@ -81,6 +82,10 @@ class Point:
     def grows(self, number: int) -> bool:
         """Whether not all programs run the loop that a load is in as often."""
         return any(self.accesses.count(loop) is None for loop in self.touched(number).loops)
+
+    def iterations(self, loop: int) -> int | None:
+        """How often one of all loops, by number, runs at most; None if unknown."""
+        return self.accesses.at_most(loops_of(every(self.forward.items))[loop])
 
     def programs(self, at: BackwardPass, sharing: int) -> Sizes:
         """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""

@@ -29,7 +29,6 @@ from pytriton.gradient.derive.assemble import Derived, derived_kernel
 from pytriton.gradient.derive.backward_passes import BackwardPass, Point, Unwalkable, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import every, nodes_of, refuse
-from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import decode, scan
 from pytriton.lang.tree.typed import Bitcast, Symbol
@@ -176,15 +175,13 @@ def derived_text(
 
 def _kept_bytes(forward: Forward) -> int:
     """The bytes of carried values saved by the largest of some ordinary launches."""
-    loops = loops_of(every(forward.items))
     states = [
         state for derived in usual(forward).passes for state in derived.states if state.capacity is not None
     ]
     most = 0
     for point in map(partial(_ordinary, forward), TYPICAL_SIZES):
         sizes = (
-            state.count * state.element.bits // 8 * (point.accesses.at_most(loops[state.loop]) or 0)
-            for state in states
+            state.count * state.element.bits // 8 * (point.iterations(state.loop) or 0) for state in states
         )
         most = max(most, math.prod(point.grid) * sum(sizes))
     return most

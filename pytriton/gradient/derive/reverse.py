@@ -341,11 +341,12 @@ class Reversed(Recomputed):
         )
         if single is not None and f.alike(settled(single), cotangent):
             return
+        ends = (item.statement.span for item in every(loop.body) if carry.last in defined_in([item]))
         refuse(
             "TC708",
             f"the loop carries '{carry.inside.name}', which is not a sum: an iteration does more "
             "with it than add to it",
-            next((d.statement.span for d in every(loop.body) if _gives(d, carry.last)), loop.statement.span),
+            next(ends, loop.statement.span),
             f"its state is {_state(carry)} for each iteration of each program",
             help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
             "row in one loop and its output in the next; or write this backward by hand",
@@ -446,10 +447,6 @@ def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
     shape, larger = shape_of(pointer.type), shape_of(mask.type)
     if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
         refuse("TC703", "a pointer that its mask broadcasts has no derivative here", where)
-
-
-def _gives(item: Item, symbol: Symbol) -> bool:
-    return isinstance(item, Define) and item.symbol is symbol
 
 
 def _state(carry: Carried) -> str:

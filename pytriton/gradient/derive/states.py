@@ -118,7 +118,7 @@ class States:
 
     def _symbol(self, iteration: Symbol) -> None:
         """Declare the carried integers and pointers of an iteration."""
-        self.of.stands_for(self._index, iteration)
+        self.of.level.symbols[self._index] = iteration
         for carry in self.loop.carried:
             if carry not in self.pointers:
                 self.of.define(

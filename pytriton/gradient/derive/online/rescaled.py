@@ -77,7 +77,7 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
-from pytriton.lang.tree.walk import names, rebuild, same
+from pytriton.lang.tree.walk import children, names, rebuild, same
 
 
 @record
@@ -325,15 +325,13 @@ class _Divisor:
                 return self._orders.get(symbol, 0)
             case Binary(operator="/", left=left, right=right):
                 return -1 if self._order(left) < 0 or self._order(right) > 0 else 0
-            case Binary(operator="+" | "-" | "*", left=left, right=right):
-                orders = sorted(map(self._order, (left, right)))
-                return orders[1] if expr.operator == "*" and orders[0] >= 0 else min(orders[0], 0)
             case Call(function="log" | "log2" | "rsqrt", arguments=(argument,)):
                 return -1 if self._order(argument) > 0 else 0
-            case Reduce(operator="+", operand=operand) | Unary(operator="-", operand=operand):
-                return min(self._order(operand), 0)
-            case Cast() | Expand() | Broadcast() | Reshape() | Permute():
-                return self._order(expr.operand)
+            case Binary(operator="*") | Cast() | Expand() | Broadcast() | Reshape() | Permute():
+                orders = [*map(self._order, children(expr))]
+                return max(orders) if min(orders) >= 0 else -1
+            case Binary(operator="+" | "-") | Reduce(operator="+") | Unary(operator="-"):
+                return min(0, *map(self._order, children(expr)))
         return 0
 
 
@@ -355,10 +353,8 @@ def _is_positive(expr: Expr, values: Values, summed: Symbol) -> bool:
             return True
         case Binary(operator="+" | "*", left=left, right=right) | Select(yes=left, no=right):
             return _is_positive(left, values, summed) and _is_positive(right, values, summed)
-        case Cast(operand=operand) | Expand(operand=operand) | Broadcast(operand=operand):
-            return _is_positive(operand, values, summed)
-        case Reduce(operator="+", operand=operand) | Reshape(operand=operand) | Permute(operand=operand):
-            return _is_positive(operand, values, summed)
+        case Reduce(operator="+") | Cast() | Expand() | Broadcast() | Reshape() | Permute():
+            return _is_positive(expr.operand, values, summed)
         case Literal(value=value):
             return isinstance(value, int | float) and value >= 0
     return False
@@ -371,10 +367,10 @@ def _is_zero(expr: Expr) -> bool:
             return same(left, right)
         case Binary(operator="*", left=left, right=right):
             return _is_zero(left) or _is_zero(right)
-        case Binary(operator="/", left=operand) | Unary(operator="-", operand=operand):
-            return _is_zero(operand)
-        case Expand(operand=operand) | Broadcast(operand=operand) | Reshape(operand=operand):
-            return _is_zero(operand)
+        case Binary(operator="/", left=left):
+            return _is_zero(left)
+        case Unary(operator="-") | Expand() | Broadcast() | Reshape():
+            return _is_zero(expr.operand)
         case Cast(operand=operand) if is_floating(expr.type):
             return _is_zero(operand)
     return constant(expr) == 0
