@@ -10,17 +10,20 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise, starmap
+from itertools import chain, pairwise, starmap
 from typing import Any, Final, TypeVar
 
 import torch
 
 from pytriton.compat.torch_names import wait_on_gpu
 from pytriton.errors import PytritonError
+from pytriton.gradient.derive.access import Touched
 from pytriton.gradient.derive.assemble import Derived, State
 from pytriton.gradient.derive.backward_passes import Point, Sizes
 from pytriton.gradient.derive.derive import Backward
+from pytriton.gradient.derive.graph import Write
 from pytriton.gradient.enumerated import stored_once
+from pytriton.lang.tree.typed import Load
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Options
@@ -100,10 +103,9 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
     reaches: dict[str, list[int | None]] = {}
     for point in points:
         flow, accesses = point.forward.flow, point.accesses
-        every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
-        every += [(flow.roots(write.pointer), touched) for write, touched in accesses.writes.items()]
-        for roots, touched in every:
-            for symbol in roots:
+        every = chain[tuple[Load | Write, Touched]](accesses.loads.items(), accesses.writes.items())
+        for access, touched in every:
+            for symbol in flow.roots(access.pointer):
                 name = "" if symbol is None else symbol.name
                 reaches.setdefault(name, []).append(accesses.reach(touched))
     return {name: max(filter(None, sizes), default=0) for name, sizes in reaches.items() if None not in sizes}

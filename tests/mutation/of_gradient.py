@@ -527,8 +527,8 @@ PRECONDITIONS = (
     (
         "a sum may be read twice in an expression",
         "gradient/derive/loops:_used",
-        "count.update((node.symbol for node in walk(expr) if isinstance(node, Name)))",
-        "count.update(names(expr))",
+        "Counter((node.symbol for node in nodes_of(every(items), Name)))",
+        "Counter({node.symbol for node in nodes_of(every(items), Name)})",
         "two to the sum",
     ),
     (

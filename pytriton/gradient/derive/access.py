@@ -21,6 +21,7 @@ from pytriton.gradient.derive.graph import (
     Define,
     Item,
     Loop,
+    Values,
     Write,
     every,
     read_in,
@@ -147,7 +148,7 @@ class _Offsets(LaunchEvaluator[Affine]):
     def __init__(
         self,
         known: Mapping[Symbol, Affine | None],
-        values: Mapping[Symbol, Expr],
+        values: Values,
         numbers: Mapping[Symbol, int],
         grid: Grid,
     ) -> None:

@@ -243,7 +243,7 @@ class Recomputed:
         return root if root in self.inputs or root in self.outputs else None
 
     def gradient(self, symbol: Symbol) -> Symbol:
-        """The same pointer, into the gradient."""
+        """The same pointer, into the gradient, which is read and written."""
         if symbol not in self._gradients:
             root = self._root(f.named(symbol)) or symbol
             target, word = root.target, self.words.type_word(symbol)
@@ -251,7 +251,8 @@ class Recomputed:
                 target = FLOAT if target in (HALF, BFLOAT16) else target
                 word = self.wide_word(word, root.target)
             type_ = with_element(PointerType(target), shape_of(symbol.type))
-            self._gradients[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_, word=word)
+            own = {"name": f"d_{symbol.name}", "type": type_, "word": word}
+            self._gradients[symbol] = replace(symbol, **own, const_target=False, readonly=False)
         return self._gradients[symbol]
 
     def with_gradient(self, symbol: Symbol) -> list[Symbol]:
@@ -331,10 +332,9 @@ class Recomputed:
         for carry in loop.carried:
             every.append(carry)
             if self._has_gradient(carry.inside):
-                pair = [self.gradient(symbol) for symbol in (carry.inside, carry.last, carry.after)]
-                every.append(
-                    Carried(self._gradient_pointer(carry.before), pair[0], pair[1], pair[2], carry.counter)
-                )
+                inside, last, after = map(self.gradient, (carry.inside, carry.last, carry.after))
+                before = self._gradient_pointer(carry.before)
+                every.append(Carried(before, inside, last, after, carry.counter))
         for carry in every:
             before = self._spell(carry.before)
             variable = self.declare(carry.inside)

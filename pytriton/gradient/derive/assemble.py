@@ -194,7 +194,8 @@ class _Kernel:
             taken.add(name)
             if variable in used:
                 chosen[symbol] = name
-                parameters[variable] = self._parameter(symbol, name)
+                word = forward.words.type_word(symbol)
+                parameters[variable] = replace(symbol, name=name, parameter=True, word=word, writeonly=False)
         counted = None if self.turn is None else self.turn.count
         gradients = {
             of: chosen[gradient] for gradient, of in self.reversed.primal_of.items() if gradient in chosen
@@ -299,14 +300,6 @@ class _Kernel:
     def _of(self, symbol: Symbol) -> Symbol:
         """The parameter that this is the gradient of; itself where it is none."""
         return self.reversed.primal_of.get(symbol, symbol)
-
-    def _parameter(self, symbol: Symbol, name: str) -> Symbol:
-        """A parameter, by the user's word for its type; a gradient is read and written."""
-        word = self.forward.words.type_word(symbol)
-        if self._of(symbol) is symbol:
-            return replace(symbol, name=name, parameter=True, word=word, writeonly=False)
-        promises = {"const_target": False, "readonly": False, "writeonly": False}
-        return replace(symbol, name=name, parameter=True, word=word, **promises)
 
     def lines(self) -> Body:
         """The statements of the pass."""

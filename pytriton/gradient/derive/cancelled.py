@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from pytriton.frozen import record
@@ -71,14 +70,15 @@ def cancels(
     """Proof that no output depends on these extremes, which are alike. No value goes through memory: what is
     written and read is refused before (forward.py).
     """
-    shift = Shift(extremes, any(element_of(extreme.type) == DOUBLE for extreme in extremes))
+    shift = Shift(extremes, any(element_of(extreme.type) == DOUBLE for extreme in extremes), {})
     shift.follow(items)
     return Cancelled(tuple(extremes)) if shift.leaves(flow, outputs) else None
 
 
 def _groups(items: Iterable[Item]) -> list[list[Reduce]]:
-    """Extremes that are the same value: alike, and computed from variables alone, which have one value each where
-    both are evaluated.
+    """Extremes that are the same value: alike, and computed from variables alone. In single assignment a variable
+    that both read has one value wherever both are evaluated. A loop may be around one of them only: its iterations
+    then count as if each had a d of its own, which asks for more.
     """
     groups: list[list[Reduce]] = []
     for node in nodes_of(every(items), Reduce):
@@ -114,7 +114,6 @@ LN2: Final = 0.6931471805599453
 
 
 Singular = Mapping[Symbol, float]
-EMPTY: Final[Singular] = MappingProxyType({})
 
 
 def regular(choice: Select, singular: Singular) -> Expr | None:
@@ -132,7 +131,7 @@ class Shift:
     changes, so what is taken only then does not count.
     """
 
-    def __init__(self, shifted: Collection[Expr], double: bool, singular: Singular = EMPTY) -> None:
+    def __init__(self, shifted: Collection[Expr], double: bool, singular: Singular) -> None:
         self.shifted = shifted
         self._singular = singular
         self._digits = 12 if double else 6  # 1.442695 is 1 / ln 2: to as many digits as the type has

@@ -307,7 +307,7 @@ def dependent(
     return result
 
 
-def inlined(expr: Expr, values: Mapping[Symbol, Expr | None], towards: Collection[Symbol] = ()) -> Expr:
+def inlined(expr: Expr, values: Values, towards: Collection[Symbol] = ()) -> Expr:
     """The expression with values in place of variables; ``towards``: of those alone that depend on some others."""
     if isinstance(expr, Name):
         value = None if expr.symbol in towards else values.get(expr.symbol)

@@ -7,7 +7,7 @@ Pointers are those of indices that begin there, where the source has them: ``rk 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
@@ -17,10 +17,11 @@ from pytriton.gradient.derive.graph import (
     Define,
     Item,
     Loop,
+    Values,
     defined_in,
     every,
-    expressions_of,
     inlined,
+    nodes_of,
     values_in,
 )
 from pytriton.lang.tree.convert import constant
@@ -44,17 +45,13 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import has_memory, names, rebuild, same, walk
+from pytriton.lang.tree.walk import has_memory, names, rebuild, same
 
 
 def _used(items: list[Item]) -> Counter[Symbol]:
     """How often each variable is read."""
-    count: Counter[Symbol] = Counter()
-    for item in every(items):
-        for expr in expressions_of(item):
-            count.update(node.symbol for node in walk(expr) if isinstance(node, Name))
-        if isinstance(item, Loop):
-            count.update(carry.last for carry in item.carried)
+    count = Counter(node.symbol for node in nodes_of(every(items), Name))
+    count.update(carry.last for loop in loops_of(every(items)) for carry in loop.carried)
     return count
 
 
@@ -109,17 +106,16 @@ def is_sum(carry: Carried, loop: Loop) -> bool:
 
 def in_iteration(
     carry: Carried,
-    inner: Mapping[Symbol, Expr | None],
-    changing: set[Symbol],
+    loop: Loop,
     step: Name,
-    values: Mapping[Symbol, Expr],
+    values: Values,
     moved: dict[tuple[Symbol, Expr], Define],
 ) -> Expr | None:
     """The carried value in iteration ``step``: the start and so many increments; None where it has another form."""
     if carry.last is carry.inside:
         return carry.before
     element = element_of(carry.inside.type)
-    increments = increments_of(carry, inner, changing)
+    increments = increments_of(carry, loop)
     if not increments or not isinstance(element, PointerType | ScalarType):
         return None
     if isinstance(element, PointerType) and isinstance(carry.before, Name) and len(increments) == 1:
@@ -135,15 +131,10 @@ def in_iteration(
     return result
 
 
-def changing_in(loop: Loop) -> set[Symbol]:
-    """The variables that may have another value in another iteration."""
-    return {*defined_in(loop.body), *(c.inside for c in loop.carried if c.last is not c.inside)}
-
-
-def increments_of(
-    carry: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
-) -> list[tuple[str, Expr]]:
+def increments_of(carry: Carried, loop: Loop) -> list[tuple[str, Expr]]:
     """The increments of a carried value in one iteration, the last first; none where they are unknown."""
+    inner = values_in(loop.body)
+    changing = {*defined_in(loop.body), *(c.inside for c in loop.carried if c.last is not c.inside)}
     element = element_of(carry.inside.type)
     whole = isinstance(element, PointerType) or (isinstance(element, ScalarType) and element.is_integer)
     increments: list[tuple[str, Expr]] = []
@@ -165,7 +156,7 @@ def _shifted(
     start: Expr | None,
     increment: tuple[str, Expr],
     step: Name,
-    values: Mapping[Symbol, Expr],
+    values: Values,
     moved: dict[tuple[Symbol, Expr], Define],
 ) -> Expr | None:
     """Pointers in iteration ``step`` by indices that begin there: ``rk = step * TK + 0 ... TK``."""
@@ -215,9 +206,7 @@ def _times(expr: Expr, step: Name, element: ScalarType) -> Expr:
 class Growth:
     """By how much expressions grow with an index: by a scalar, the same for all elements; None if by none."""
 
-    def __init__(
-        self, index: Symbol, definitions: Mapping[Symbol, Expr], unknown: Iterable[Symbol] = ()
-    ) -> None:
+    def __init__(self, index: Symbol, definitions: Values, unknown: Iterable[Symbol] = ()) -> None:
         self.index, self.definitions, self._unknown = index, definitions, {*unknown}
 
     def of(self, expr: Expr) -> Expr | int | None:

@@ -68,7 +68,9 @@ def _live(body: Body, needed: set[Symbol]) -> tuple[Body, set[Symbol]]:
                 continue
             case typed.Declare(symbol=symbol):
                 needed = (needed - {symbol}) | read_by(statement)
-            case typed.Assign() | typed.Store() | typed.Evaluate():  # a declaration is needed still
+            case (
+                typed.Assign() | typed.Store() | typed.Evaluate()
+            ):  # of what is assigned, the declaration, too
                 needed = needed | read_by(statement)
             case typed.For():
                 result = _live_loop(statement, needed)

@@ -127,6 +127,11 @@ def _named(cotangent: Cotangent, at: Surroundings) -> Cotangent:
     return cotangent if f.variable(inner) is not None else replace(cotangent, value=at.named(cotangent.value))
 
 
+def _variable(formula: Expr, at: Surroundings) -> Expr:
+    """A formula as a variable, if it is none."""
+    return formula if f.variable(formula) is not None else at.named(formula)
+
+
 def _times(cotangent: Cotangent, factor: Expr) -> Cotangent:
     return replace(cotangent, value=f.multiply(cotangent.value, factor), clean=False)
 
@@ -266,8 +271,7 @@ def _reduce(expr: Reduce, cotangent: Cotangent, at: Surroundings) -> None:
             at,
         )
         return
-    value = at.value(operand)
-    value = value if f.variable(value) is not None else at.named(value)
+    value = _variable(at.value(operand), at)
     extreme = _spread(at.value(expr), cotangent.shape, expr.axis)
     equal = f.binary("==", value, extreme)
     equal = at.named(equal)
@@ -282,8 +286,8 @@ def _dot(expr: Dot, cotangent: Cotangent, at: Surroundings) -> None:
     if factor in (HALF, BFLOAT16) and factor == element_of(expr.right.type):
         loaded = at.half(flowing)
         flowing = loaded if element(loaded) == factor else at.named(flowing, to=factor)
-    elif f.variable(flowing) is None and at.flow.active(expr.left) and at.flow.active(expr.right):
-        flowing = at.named(flowing)
+    elif at.flow.active(expr.left) and at.flow.active(expr.right):
+        flowing = _variable(flowing, at)
     swapped = (1, 0, *range(2, len(cotangent.shape)))
     for operand, other in ((expr.left, expr.right), (expr.right, expr.left)):
         if not at.flow.active(operand):
@@ -310,8 +314,7 @@ def _scaled(cotangent: Cotangent, value: float) -> Cotangent:
 
 
 def _erf(expr: Call, cotangent: Cotangent, at: Surroundings) -> Cotangent:
-    x = _argument(expr, at)
-    x = x if f.variable(x) is not None else at.named(x)
+    x = _variable(_argument(expr, at), at)
     bell = f.call("exp", adjoint_type(expr.type), f.negated(f.multiply(x, x)))
     return _times(_scaled(cotangent, 1.1283791670955126), bell)
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 from pytriton.frozen import replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.again import Level, Recomputed
-from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse, values_in
-from pytriton.gradient.derive.loops import changing_in, in_iteration
+from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
+from pytriton.gradient.derive.loops import in_iteration
 from pytriton.gradient.derive.program import live
 from pytriton.lang.tree.typed import Assign, Declare, Expr, For, Name, Remark, Statement, Store, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, shape_of
@@ -57,7 +57,6 @@ class States:
         of.add_parameter(capacity)
         self.capacity = of.name_of(capacity)
         self._index = Symbol("i", INT, span)
-        self._inner, self._changing = values_in(loop.body), changing_in(loop)
         self.kept: list[Kept] = []
         states: dict[Carried, Expr] = {}
         for carry in floats:
@@ -127,7 +126,7 @@ class States:
 
     def _closed_form(self, carry: Carried) -> Expr | None:
         step = Name(self.loop.statement.span, INT, self._index)
-        return in_iteration(carry, self._inner, self._changing, step, {}, {})
+        return in_iteration(carry, self.loop, step, {}, {})
 
     # ------------------------------------------------------------ scratch
 

@@ -16,11 +16,11 @@ A load that all of these programs share has the mask of the last one, as that of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pytriton.frozen import record
 from pytriton.gradient.derive import builders as f
-from pytriton.gradient.derive.graph import inlined
+from pytriton.gradient.derive.graph import Values, inlined
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -36,8 +36,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import INT
 from pytriton.lang.tree.walk import names, rebuild
-
-Values = Mapping[Symbol, Expr | None]
 
 
 @record

@@ -22,6 +22,7 @@ from pytriton.gradient.derive.graph import (
     Define,
     Item,
     Loop,
+    Values,
     Write,
     defined_in,
     dependent,
@@ -32,7 +33,7 @@ from pytriton.gradient.derive.graph import (
     rewritten,
     values_in,
 )
-from pytriton.gradient.derive.loops import Growth, OnlyAdds, changing_in, in_iteration, increments_of
+from pytriton.gradient.derive.loops import Growth, OnlyAdds, in_iteration, increments_of
 from pytriton.gradient.derive.walk.growing import Growing, growing, is_counting_up, shared_mask
 from pytriton.lang.tree.typed import (
     Binary,
@@ -196,10 +197,9 @@ def _without_loop(
     number = f.of_grid("program_id", axis)
     values = values_in(before)
     moved: dict[tuple[Symbol, Expr], Define] = {}
-    inner, changing = values_in(loop.body), changing_in(loop)
     starts: list[Item] = []
     for carry in loop.carried:
-        value = in_iteration(carry, inner, changing, Name(where, INT, step), values, moved)
+        value = in_iteration(carry, loop, Name(where, INT, step), values, moved)
         if value is None:
             result.unknown.append(carry.inside)
         if carry.last is not carry.inside:  # unknown in an iteration
@@ -211,7 +211,7 @@ def _without_loop(
         condition = None if loop.condition is None else change(loop.condition)
         result.growing = proof = growing(condition, known, result.program, result.count)
         counter = next((carry for carry in loop.carried if proof and carry.inside is proof.counter), None)
-        if counter is None or not is_counting_up(counter.before, increments_of(counter, inner, changing)):
+        if counter is None or not is_counting_up(counter.before, increments_of(counter, loop)):
             return None
         masked = _with_shared_masks(body, grown, known, result)
         if masked is None:
@@ -222,7 +222,7 @@ def _without_loop(
 
 
 def _with_shared_masks(
-    body: Sequence[Item], shared: Collection[Load], values: Mapping[Symbol, Expr | None], result: Turned
+    body: Sequence[Item], shared: Collection[Load], values: Values, result: Turned
 ) -> list[Item] | None:
     """The statements with the mask of the last program for loads that all programs share, of which each takes what
     its own mask has. None where that is not known.
