@@ -1,7 +1,7 @@
 """The map: a text and its variants -> one kernel.
 
 the trees of the variants -> name padded sizes -> merge the bodies -> keep each comment once -> parameters
--> program ids in groups -> a module
+-> program ids in groups -> assertions of what the kernel accepts -> a module
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pytriton.emit.python import (
     Node,
     Simple,
     Statement,
+    show,
 )
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.leaves import Leaves
@@ -34,6 +35,7 @@ from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 from pytriton.fold.walk import mapped
 
+MAX_REASON: Final = 60  # characters of a condition that is repeated as the reason
 GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
@@ -50,9 +52,14 @@ class Folded(NamedTuple):
     constexprs: tuple[str, ...]
     flags: frozenset[str]
     leaves: Leaves
-    lines: tuple[int, ...] = ()
-    grouped: bool = False
-    body: tuple[Statement, ...] = ()
+    lines: tuple[int, ...]
+    grouped: bool
+    tree: KernelFunction  # without its assertions
+
+    def with_leaves(self, leaves: Leaves) -> Folded:
+        """The kernel that accepts, and asserts, other leaves."""
+        text, lines = _asserting(self.tree, leaves)
+        return self._replace(leaves=leaves, text=text, lines=lines)
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -69,7 +76,7 @@ class Folded(NamedTuple):
         have the same text, the kernel is proved for both or for neither.
         """
         given = self.bind(defines)
-        left = specialised(self.body, given)
+        left = specialised(self.tree.body, given)
         exact = {name: given[name] for name in names_read(left) if name in given}
         for name in self.leaves.numbers:
             exact.pop(name, None)
@@ -115,11 +122,31 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged)
-    text, origins = printed(folded)
-    lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
+    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged, constexprs)
+    printed_text, lines = _asserting(folded, leaves)
     own = tuple(parameter.name for parameter in parameters)
-    return Folded(text, name, own, constexprs, flags, leaves, lines, groups, tuple(body))
+    return Folded(printed_text, name, own, constexprs, flags, leaves, lines, groups, folded)
+
+
+def _asserting(tree: KernelFunction, leaves: Leaves) -> tuple[str, tuple[int, ...]]:
+    """The module of a kernel that asserts what leaves require of constexprs, and the source line of each line."""
+    conditions = leaves.served.asserted
+    helpers = {condition.function for condition in conditions if isinstance(condition, Call)}
+    assertions = (Simple("", Call("tl.static_assert", (c, Atom(_reason(c)))), tree.line) for c in conditions)
+    tree = tree._replace(body=(*assertions, *tree.body), helpers=tree.helpers | helpers)
+    text, origins = printed(tree)
+    return text, tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
+
+
+def _reason(condition: Node) -> str:
+    text = (
+        f"32-bit {', '.join(map(show, condition.arguments))}"
+        if isinstance(condition, Call)
+        else show(condition)
+    )
+    return '"{}"'.format(
+        f"ported for {text}" if len(text) < MAX_REASON else "not ported for these values together"
+    )
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:

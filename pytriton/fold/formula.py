@@ -306,11 +306,12 @@ def _absorbed(cubes: list[Cube]) -> set[Cube]:
 
 def _covers_opposite(other: Cube, literal: Literal, rest: Cube) -> bool:
     """Whether the rest without the literal is what another cube holds for already."""
-    opposite = _opposite(literal)
-    return opposite is not None and opposite in other and other - {opposite} <= rest
+    negated = opposite(literal)
+    return negated is not None and negated in other and other - {negated} <= rest
 
 
-def _opposite(literal: Literal) -> Literal | None:
+def opposite(literal: Literal) -> Literal | None:
+    """The literal that holds where this one does not, if there is one."""
     match literal:
         case Interval(term, low, None) if low is not None and is_total(literal):
             return Interval(term, None, low - 1)

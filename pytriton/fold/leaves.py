@@ -7,8 +7,9 @@ Each translation is a *leaf*, a cube of literals (formula.py) that its define se
 * the comparisons of numbers that the folded body makes, with their outcomes in this translation; and whether a size
   is a power of two, if blocks of this size are padded in some translations and not in others.
 
-``refusal`` asks for all of it. A launcher (``served``) need not ask for what Triton enforces: a set that violates
-only that does not compile.
+``refusal`` asks for all of it. ``served`` is the same, less what Triton enforces: a set that violates only that
+does not compile. What it requires of constexprs, the kernel asserts; a launcher asks for the rest, the texts and
+types that become code.
 
 A define set that satisfies a leaf takes the same arms of the body as the set that the leaf was made with, and its
 own translation computes the same. So the kernel accepts each define set that satisfies a leaf, and no other. A name
@@ -17,13 +18,14 @@ in the text that no leaf has must not be defined (``closed``).
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property, reduce
+from itertools import groupby
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, Statement, UnaryOp
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
 from pytriton.fold.formula import (
     Cube,
     Fact,
@@ -36,6 +38,7 @@ from pytriton.fold.formula import (
     names_of,
     negation,
     normal,
+    opposite,
     ranged,
 )
 from pytriton.fold.separations import COMPARISONS
@@ -60,14 +63,16 @@ class Table(NamedTuple):
 class Served(NamedTuple):
     """The accepted define sets, in a form that needs nothing of ours to be checked.
 
-    Each of the ``tables`` has their row; the ``conditions`` hold, which are Python expressions over defines; the
-    ``numbers`` are integers, the ``optional`` ones if they are given; none of the ``closed`` names is given.
+    Each of the ``tables`` has their row; the ``conditions`` hold, and those ``asserted``, which are about
+    constexprs only: the kernel asserts them. The ``numbers`` are integers, the ``optional`` ones if they are given;
+    none of the ``closed`` names is given.
     """
 
     tables: tuple[Table, ...]
     numbers: tuple[str, ...]
     optional: tuple[str, ...]
-    conditions: tuple[str, ...]
+    conditions: tuple[Node, ...]
+    asserted: tuple[Node, ...]
     closed: tuple[str, ...]
 
 
@@ -86,12 +91,18 @@ class Leaves:
     """
 
     def __init__(
-        self, variants: Variants, words: Iterable[str], padded: Mapping[str, str], body: Sequence[Statement]
+        self,
+        variants: Variants,
+        words: Iterable[str],
+        padded: Mapping[str, str],
+        body: Sequence[Statement],
+        constexprs: Collection[str],
     ) -> None:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
         self._optional: frozenset[str] = frozenset()
+        self._constexprs = frozenset(constexprs)
         self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
         self._sort(variants)
         decided = [*_decided(body, {name: size for size, name in padded.items()})]
@@ -137,6 +148,7 @@ class Leaves:
                 log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
+        needed = [comparison for comparison in needed if comparison.right not in (LONG_MAX, ~LONG_MAX)]
         return Leaf(facts | ranged(log.entries), facts | ranged(needed))
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
@@ -177,7 +189,9 @@ class Leaves:
 
     def without(self, sets: Iterable[Defines]) -> Leaves:
         """The same, but for the leaves that these define sets satisfy."""
-        narrowed = copy.copy(self)
+        narrowed = copy(self)
+        narrowed.__dict__.pop("served", None)
+        narrowed.__dict__.pop("_asked", None)
         for defines in sets:
             values = {name: number(defines.get(name)) for name in self._names}
             narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf.cube, values))
@@ -221,57 +235,114 @@ class Leaves:
         if names:
             given = (f"{name}={values[name]}" if values[name] is not None else f"no {name}" for name in names)
             return f"the kernel was not proved with {' and '.join(given)}"
-        return f"it requires {' and '.join(self._terms(frozenset(violated), frozenset()))}"
+        return f"it requires {' and '.join(map(show, self._terms(frozenset(violated), frozenset())))}"
 
+    @cached_property
     def served(self) -> Served:
         """What ``refusal`` accepts, and what Triton refuses."""
         if not self._leaves:
-            return Served((), (), (), ("False",), self.closed)
+            return Served((), (), (), (Atom("False"),), (), self.closed)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        texts = {literal for literal in common if isinstance(literal, Fact) and not literal.binary}
-        tables = [_table(fact) for fact in sorted(texts)]
+        texts = {literal for literal in common if _is_text(literal)}
+        own = frozenset(filter(self._is_own, common))
+        tables = [_table(fact) for fact in sorted(literal for literal in texts if isinstance(literal, Fact))]
         conditions = [self._is(name, int) for name in self.integers if name in self._optional]
         conditions += [self._is(name, float) for name in self._floats]
-        conditions += self._terms(common - texts, frozenset())
+        conditions += self._terms(common - texts - own, own)
+        asserted = [*self._assertions(own)]
         for group in groups:
             table = _joint(group)
             if table is not None:
                 tables.append(table)
+            elif all(map(self._is_own, _literals_in(group))):
+                asserted += self._either(group, common)
             else:
                 conditions += self._either(group, common)
         required = tuple(n for n in self.integers if n not in self._optional)
-        return Served(tuple(tables), required, tuple(self._optional), tuple(conditions), self.closed)
+        return Served(
+            tuple(tables), required, tuple(self._optional), tuple(conditions), tuple(asserted), self.closed
+        )
 
-    def _either(self, group: Sequence[Factored], common: Cube) -> list[str]:
+    def _is_own(self, literal: Literal) -> bool:
+        """Whether the kernel can decide it: it is about constexprs, in words that Triton has."""
+        terms = [term for asked in comparisons_of(literal) for term in (asked.left, asked.right)]
+        return names_of(literal) <= self._constexprs and not _is_text(literal) and all(map(_is_triton, terms))
+
+    def _assertions(self, cube: Cube) -> Iterator[Node]:
+        """A cube as conditions of Triton, one for each define; that several are ints of C is one."""
+        asked = sorted(self._simplified(cube), key=_by_size)
+        low = {
+            c.left for c in asked if c.operator == ">=" and isinstance(c.right, int) and c.right >= -INT_MAX
+        }
+        high = [c.left for c in asked if (c.operator, c.right) == ("<=", INT_MAX) and c.left in low]
+        names = [name for name in high if isinstance(name, str)]
+        names = names if len(names) > 1 else []
+        if names:
+            yield Call(INT32, tuple(map(Atom, names)))
+        asked = [c for c in asked if not (c.left in names and c.right in (INT_MAX, -INT_MAX))]
+        for _, bounds in groupby(asked, lambda comparison: comparison.left):
+            yield _joined("and", map(_python, bounds))
+        yield from map(_fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
+
+    def _either(self, group: Sequence[Factored], common: Cube) -> list[Node]:
         """A group of alternatives as a condition of Python; none where it follows from the ``common`` literals."""
-        ways = [self._all_of(way, common) for way in group]
-        return [" or ".join(sorted(map(_conjunction, ways)))] if all(ways) else []
+        alone = {way.common for way in group if len(way.common) == 1 and not way.groups}
+        implied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}  # ``X is None or X > 0``
+        ways: dict[Node, bool] = {}
+        for way in group:
+            terms = self._all_of(way._replace(common=way.common - implied), common)
+            if not terms:
+                return []
+            ways[_joined("and", terms)] = way.common not in alone
+        return [_joined("or", sorted(ways, key=lambda way: (ways[way], show(way))))]
 
-    def _all_of(self, way: Factored, common: Cube) -> list[str]:
+    def _all_of(self, way: Factored, common: Cube) -> list[Node]:
         terms = self._terms(way.common, common)
         for group in way.groups:
             table = _joint(group)
-            inner = [_membership(table)] if table else self._either(group, common | way.common)
-            terms += [f"({term})" if " or " in term else term for term in inner]
+            terms += [_membership(table)] if table else self._either(group, common | way.common)
         return terms
 
-    def _terms(self, cube: Cube, common: Cube) -> list[str]:
+    def _terms(self, cube: Cube, common: Cube) -> list[Node]:
         """A cube as Python, facts first, less what follows from the ``common`` literals."""
         implied, asked = self._simplified(common), self._simplified(common | cube)
-        facts = sorted(_fact(literal) for literal in cube if isinstance(literal, Fact))
-        return [*facts, *map(_python, sorted(asked - implied, key=_by_size))]
+        facts = map(_fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
+        return [*sorted(facts, key=show), *map(_python, sorted(asked - implied, key=_by_size))]
 
     def _simplified(self, cube: Cube) -> set[Comparison]:
         """The comparisons of a cube, less those that others imply."""
         entries = dict.fromkeys(sorted(_comparisons_in(cube), key=_by_size), _REQUIRED)
         return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
 
-    def _is(self, name: str, kind: type) -> str:
-        condition = f"isinstance({name}, {kind.__name__})"
-        return f"{name} is None or {condition}" if name in self._optional else condition
+    def _is(self, name: str, kind: type) -> Node:
+        condition = Call("isinstance", (Atom(name), Atom(kind.__name__)))
+        return BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
 
 _REQUIRED: Final = Requirement("required", None)
+INT32: Final = "are_int32"  # a helper of templates/helpers.py.j2
+INT_MAX: Final = 2**31 - 1
+LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
+
+
+def _literals_in(group: Iterable[Factored]) -> Iterator[Literal]:
+    """All literals of some alternatives."""
+    for way in group:
+        yield from way.common
+        for inner in way.groups:
+            yield from _literals_in(inner)
+
+
+def _is_triton(term: Term) -> bool:
+    """Whether a kernel can compute it of constexprs."""
+    match term:
+        case str() | int() | ("float", _):
+            return True
+        case (function, operand):
+            return function in ("neg", "next_power_of_2") and _is_triton(operand)
+        case (_, left, right):
+            return _is_triton(left) and _is_triton(right)
+    return False
 
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
@@ -406,42 +477,49 @@ def _joint(group: Sequence[Factored]) -> Table | None:
     return Table(asked, tuple(tuple(next(iter(row[name])) for name in asked) for row in rows))
 
 
-def _membership(table: Table) -> str:
+def _membership(table: Table) -> Node:
     """``(A, B) in ((1, "x"), (2, "y"))``."""
     rows = (f"({', '.join(map(_value, row))})" for row in table.rows)
-    return f"({', '.join(table.names)}) in ({', '.join(rows)})"
+    return Atom(f"({', '.join(table.names)}) in ({', '.join(rows)})")
 
 
 def _value(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def _conjunction(terms: Sequence[str]) -> str:
-    text = " and ".join(terms)
-    return f"({text})" if len(terms) > 1 else text
+def _joined(operator: str, terms: Iterable[Node]) -> Node:
+    return reduce(lambda first, second: BinOp(operator, first, second), terms)
 
 
 def _is_text(literal: Literal) -> bool:
     return isinstance(literal, Fact) and not literal.binary
 
 
-def _fact(fact: Fact) -> str:
+def _is_none(name: str) -> Node:
+    return BinOp("is", Atom(name), Atom("None"))
+
+
+def _fact(fact: Fact) -> Node:
     """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
     answers = [_value(answer) for answer in sorted(fact.answers, key=repr)]
     if not fact.binary:
-        return (
-            f"{fact.question} in ({', '.join(answers)})"
-            if len(answers) > 1
-            else f"{fact.question} == {answers[0]}"
-        )
-    if True in fact.answers:
-        return fact.question
+        several = f"{fact.question} in ({', '.join(answers)})"
+        return Atom(several if len(answers) > 1 else f"{fact.question} == {answers[0]}")
     bare = fact.question.removesuffix(_GIVEN)
-    return f"not {bare}" if bare == fact.question else f"{bare} is None"
+    if True in fact.answers:
+        return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))
+    return UnaryOp("not", Atom(bare)) if bare == fact.question else _is_none(bare)
 
 
-def _python(comparison: Comparison) -> str:
-    return re.sub(r"\bis_power", "power", re.sub(r"\bnext_power", "triton.next_power", printed(comparison)))
+def _python(comparison: Comparison) -> Node:
+    """A comparison in the words of Triton; ``TN > 0 and TN & (TN - 1) == 0`` for a power of two."""
+    text = re.sub(r"\bnext_power", "triton.next_power", printed(comparison))
+    if comparison.operator not in ("is_power_of_2", "is_not_power_of_2"):
+        return Atom(text)
+    size = text[text.index("(") + 1 : -1]
+    bits = size if isinstance(comparison.left, str) else f"({size})"
+    is_power = BinOp("and", Atom(f"{size} > 0"), Atom(f"{bits} & ({size} - 1) == 0"))
+    return is_power if comparison.operator == "is_power_of_2" else UnaryOp("not", is_power)
 
 
 def _by_size(comparison: Comparison) -> tuple[bool, bool, str]:

@@ -127,7 +127,7 @@ class PortedKernel:
     @cached_property
     def served(self) -> Served:
         """The define sets that ``refusal`` accepts."""
-        return self.folded.leaves.served()
+        return self.folded.leaves.served
 
     @property
     def folded_text(self) -> str:
@@ -163,8 +163,7 @@ class PortedKernel:
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
         """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
-        leaves = self.folded.leaves.without(map(self._plain, sets))
-        folded = self.folded._replace(leaves=leaves)
+        folded = self.folded.with_leaves(self.folded.leaves.without(map(self._plain, sets)))
         return replace(self, folded=folded).of_sets(self.sets)
 
     def of_sets(self, sets: Sequence[KnownDefines]) -> PortedKernel:

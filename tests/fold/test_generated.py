@@ -1,13 +1,15 @@
 """Random kernels full of #if, folded from a few of their define sets and asked for all of them.
 
-Each set must be refused, by the kernel and by the launcher alike and with a message that names it, or computed as
-its own translation computes it. A launcher need not refuse what Triton refuses, such as a size that is no power of
-two. Kernels of one number run in Python, against the translation; kernels of blocks are compared by TTIR.
+Each set must be refused, by its leaves and by the launcher or the assertions of the kernel alike, with a message
+that names it, or computed as its own translation computes it. What Triton refuses, such as a size that is no power
+of two, neither need refuse. Kernels of one number run in Python, against the translation; kernels of blocks are
+compared by TTIR.
 ``FOLD_SEED`` is the first seed, ``FOLD_KERNELS`` the count.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
 import os
 import random
@@ -159,7 +161,8 @@ def computed(text: str, function: str, *arguments: object, **constexprs: object)
 
 
 def loaded(text: str, memory: Memory) -> dict[str, Any]:
-    space: dict[str, Any] = {"tl": memory, "triton": SimpleNamespace(jit=lambda kernel: kernel)}
+    functions = {name: lambda function: function for name in ("jit", "constexpr_function")}
+    space: dict[str, Any] = {"tl": memory, "triton": SimpleNamespace(**functions)}
     run(text.replace("import triton.language as tl", "").replace("import triton", ""), space)
     return space
 
@@ -190,13 +193,32 @@ def function_of(kernel: PortedKernel) -> Any:
     return SimpleNamespace(fn=function, arg_names=list(code.co_varnames[: code.co_argcount]))
 
 
-def options_of(source: Any, plain: Any, defines: Mapping[str, object]) -> dict[str, Any] | str:
-    """The constexprs with which a launcher calls a kernel, or why it does not."""
+def options_of(
+    kernel: PortedKernel, source: Any, plain: Any, defines: Mapping[str, object]
+) -> dict[str, Any] | str:
+    """The constexprs with which a launcher calls a kernel, or why it does not, or what the kernel asserts."""
     row = {"num_warps": 4, "num_stages": None, **{name: plain(value) for name, value in defines.items()}}
     point = source.point(row)
     if isinstance(point, str):
         return point
-    return {name: value for name, value in point.passed.items() if name not in ("num_warps", "num_stages")}
+    passed = {name: value for name, value in point.passed.items() if name not in ("num_warps", "num_stages")}
+    return violated(kernel, passed) or passed
+
+
+def violated(kernel: PortedKernel, constexprs: Mapping[str, object]) -> str:
+    """The reason of the first assertion at the top of a kernel that these values violate."""
+    tree = ast.parse(kernel.text)
+    function = next(f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == kernel.function)
+    asserted = itertools.takewhile(
+        lambda statement: "tl.static_assert" in ast.unparse(statement), function.body
+    )
+    function.body = [*asserted, ast.Pass()]
+    values = dict.fromkeys(argument.arg for argument in function.args.args) | dict(constexprs)
+    try:
+        loaded(ast.unparse(tree), Memory())[kernel.function](**values)
+    except AssertionError as error:
+        return str(error)
+    return ""
 
 
 def judged(seed: int) -> tuple[int, int, int]:
@@ -221,10 +243,10 @@ def judged(seed: int) -> tuple[int, int, int]:
         possible += translation is not None
         for kernel, (source, plain) in zip(kernels, sources, strict=True):
             what = f"seed {seed}: {defines}\n{text.text}\n{kernel.text}\n{source}"
-            refusal, options = kernel.refusal(defines), options_of(source, plain, defines)
+            refusal, options = kernel.refusal(defines), options_of(kernel, source, plain, defines)
             if refusal is not None or isinstance(options, str):
                 assert (refusal is not None) == isinstance(options, str), f"{refusal} / {options}: {what}"
-                assert "=" in str(options) or "together" in str(options), what
+                assert any(word in str(options) for word in ("=", "together", "ported for")), what
                 continue
             accepted += 1
             assert translation is not None, what
@@ -320,7 +342,7 @@ def judged_blocks(seed: int, folder: Path) -> tuple[int, int]:
     accepted = 0
     every = [drawn() for _ in range(20)]
     for defines in every:
-        options = options_of(source, plain, defines)
+        options = options_of(kernel, source, plain, defines)
         if kernel.refusal(defines) is not None:
             if not isinstance(options, str):
                 with pytest.raises(triton.CompilationError):

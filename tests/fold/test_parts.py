@@ -122,6 +122,7 @@ def test_arms_become_branches() -> None:
     assert (
         body
         == """\
+    tl.static_assert(A or not B, "ported for A or not B")
     if A and not B:
         tl.store(X, 1.0)
     elif N > 4:

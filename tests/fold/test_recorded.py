@@ -1,7 +1,7 @@
 """What a folded kernel accepts is decided by the recorded conditions of its translations.
 
 Each text is folded from two or three define sets, and asked for numbers inside, at and beyond every bound in it:
-each is equal to its own translation, or refused, by the fold and by the written launcher alike.
+each is equal to its own translation, or refused: by the leaves, and by the written launcher or the written kernel.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def judged(text: str, sets: list[dict[str, Any]], asked: list[dict[str, Any]]) -
             own = None
         possible += own is not None
         for ported, (source, plain) in zip(kernels, written, strict=True):
-            refusal, options = ported.refusal(defines), options_of(source, plain, defines)
+            refusal, options = ported.refusal(defines), options_of(ported, source, plain, defines)
             assert (refusal is not None) == isinstance(options, str), (
                 f"{defines}: {refusal} / {options}\n{source}"
             )

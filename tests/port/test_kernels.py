@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import triton
 
+from pytriton.emit.python import show
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant, number
 from pytriton.pipeline import Translation
@@ -89,19 +90,15 @@ def test_refusals(scale: PortedKernel) -> None:
     assert "requires ROUNDS <= 1" in str(narrow.refusal({**good, "ROUNDS": 2}))
 
 
-def power_of_2(size: int) -> bool:
-    return size > 0 and not size & (size - 1)
-
-
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
-    """What a launcher makes of it."""
+    """Whether a launcher and the assertions of the kernel accept it."""
     given, flags = kernel.served, set(flags_of(kernel))
     values = {
         name: name in defines if name in flags else number(defines.get(name)) for name in (*defines, *flags)
     }
+    space = {"triton": triton, "are_int32": lambda *numbers: all(abs(n) < 2**31 for n in numbers)}
     return all(tuple(map(values.get, table.names)) in table.rows for table in given.tables) and all(
-        eval(condition, {"triton": triton, "power_of_2": power_of_2}, values)
-        for condition in given.conditions
+        eval(show(condition), space, values) for condition in (*given.conditions, *given.asserted)
     )
 
 
@@ -114,7 +111,9 @@ def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:
         if chance.random() < 0.5:
             defines["ADD"] = True
         answers.add((served(scale, defines), refusal := scale.refusal(defines)))
-        assert served(scale, defines) == (refusal in (None, "it requires power_of_2(TN)")), defines
+        assert served(scale, defines) == (refusal in (None, "it requires TN > 0 and TN & (TN - 1) == 0")), (
+            defines
+        )
     assert len(answers) == 3
 
 

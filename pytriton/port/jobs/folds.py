@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pytriton.emit.printer import printed
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.leaves import Leaves
@@ -184,7 +185,7 @@ class Folds:
 
 def _is_same(folded: Folded, other: Folded) -> bool:
     """Whether two kernels differ only in element types, casts and precision."""
-    return _without_types(folded.text) == _without_types(other.text)
+    return _without_types(printed(folded.tree)[0]) == _without_types(printed(other.tree)[0])
 
 
 def _without_types(text: str) -> str:

@@ -42,10 +42,8 @@ def launcher(
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
     truths = {(name in k.folded.leaves.truths) for k in kernels for name in flags_of(k)}
-    terms = [term for kernel in kernels for term in serves(kernel).condition.terms]
     parts = {
         "folder": folder,
-        "powers": any(re.search(r"\bpower_of_2\(", term) for term in terms),
         "flags": False in truths,
         "truths": True in truths,
         "closed": any(serves(kernel).closed for kernel in kernels),

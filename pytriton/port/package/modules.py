@@ -51,13 +51,12 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(named(parts[-1], name))
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
-    launcher = ["Source", *["power_of_2"] * bool(re.search(r"\bpower_of_2\(", tables))]
     top = [
         f'"""The kernels of {where}."""',
         "",
         *imports,
         "",
-        f"from {dots}{LAUNCHER} import {', '.join(launcher)}",
+        f"from {dots}{LAUNCHER} import Source",
     ]
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
 

@@ -9,11 +9,11 @@ Invariant: it accepts the define sets that the kernel does (fold/leaves.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pytriton.emit.python import show
+from pytriton.emit.python import PRECEDENCE, show
 from pytriton.fold.leaves import Table
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
@@ -61,14 +61,14 @@ def serves(ported: PortedKernel) -> Serves:
     served = ported.served
     numbers = served.numbers
     others = _defines(ported) - set(numbers)
-    asked = dict.fromkeys(word for word in _words(served.conditions) if word in others)
+    asserted = served.asserted if ported.apart else ()  # they choose the function
+    terms = tuple(show(term, PRECEDENCE["and"]) for term in (*served.conditions, *asserted))
+    asked = dict.fromkeys(word for word in _words(terms) if word in others)
     types, changes = _types(ported)
-    terms = tuple(_grouped(served.conditions))
     closed = tuple(_closed(ported, set(types)))
     return Serves(ConditionLambda(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
 
 
-_POWER: Final = re.compile(r"power_of_2\((\w+)\)")
 # without constants such as INFINITY, which packages define for kernels that lack them
 LANGUAGE: Final = frozenset(
     (
@@ -88,7 +88,10 @@ def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
 
     Less the variables of the function and the words of the language, which its launcher refuses for all kernels.
     """
-    function = {*names_assigned(ported.folded.body), *(ported.arguments.names if ported.arguments else ())}
+    function = {
+        *names_assigned(ported.folded.tree.body),
+        *(ported.arguments.names if ported.arguments else ()),
+    }
     for name in ported.served.closed:
         if name not in LANGUAGE and name not in parameters and name not in function and name != ported.kernel:
             yield name
@@ -101,16 +104,6 @@ def _words(texts: Iterable[str]) -> Iterator[str]:
 
 def _defines(ported: PortedKernel) -> set[str]:
     return {name for variant in ported.variants for name in variant.defines}
-
-
-def _grouped(terms: Sequence[str]) -> Iterator[str]:
-    """The terms, those that ask for powers of two as one."""
-    powers = [match[1] for match in map(_POWER.fullmatch, terms) if match]
-    if powers:
-        yield f"power_of_2({', '.join(powers)})"
-    for term in terms:
-        if not _POWER.fullmatch(term):
-            yield f"({term})" if re.search(r" or | if ", term) and not term.startswith("not (") else term
 
 
 def flags_of(ported: PortedKernel) -> list[str]:

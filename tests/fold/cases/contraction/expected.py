@@ -28,6 +28,14 @@ def contract(
     WIDTH: tl.constexpr,
     TK: tl.constexpr,
 ):
+    tl.static_assert(
+        WIDTH <= 2147483647 and WIDTH >= -2147483647,
+        "ported for WIDTH <= 2147483647 and WIDTH >= -2147483647",
+    )
+    tl.static_assert(
+        WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2,
+        "ported for WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2",
+    )
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)
     grid_m = (M + TM - 1) // TM

@@ -11,6 +11,10 @@ def scaled(
     TILE: tl.constexpr,
     SCALE: tl.constexpr,
 ):
+    tl.static_assert(
+        SCALE is None or SCALE <= 2147483647 and SCALE >= -2147483647,
+        "not ported for these values together",
+    )
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)
     if SCALE is not None:

@@ -14,6 +14,10 @@ def softmax_bwd(
     BLOCK: tl.constexpr,
     TN: tl.constexpr,
 ):
+    tl.static_assert(
+        BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
+        "ported for BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647",
+    )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     line = tl.program_id(0) // BLOCK
