@@ -35,7 +35,7 @@ from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 from pytriton.fold.walk import mapped
 
-MAX_REASON: Final = 60  # characters of a condition that is repeated as the reason
+MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
 GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
@@ -132,21 +132,19 @@ def _asserting(tree: KernelFunction, leaves: Leaves) -> tuple[str, tuple[int, ..
     """The module of a kernel that asserts what leaves require of constexprs, and the source line of each line."""
     conditions = leaves.served.asserted
     helpers = {condition.function for condition in conditions if isinstance(condition, Call)}
-    assertions = (Simple("", Call("tl.static_assert", (c, Atom(_reason(c)))), tree.line) for c in conditions)
+    names = [parameter.name for parameter in tree.parameters if parameter.annotation == CONSTEXPR]
+    calls = (Call("tl.static_assert", (condition, Atom(_cure(condition, names)))) for condition in conditions)
+    assertions = (Simple("", call, tree.line) for call in calls)
     tree = tree._replace(body=(*assertions, *tree.body), helpers=tree.helpers | helpers)
     text, origins = printed(tree)
     return text, tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
 
 
-def _reason(condition: Node) -> str:
-    text = (
-        f"32-bit {', '.join(map(show, condition.arguments))}"
-        if isinstance(condition, Call)
-        else show(condition)
-    )
-    return '"{}"'.format(
-        f"ported for {text}" if len(text) < MAX_REASON else "not ported for these values together"
-    )
+def _cure(condition: Node, names: Iterable[str]) -> str:
+    """The message of an assertion: the compiler shows the condition above it."""
+    words = re.findall(r"\w+", show(condition))
+    options = " ".join(f"-D {name}=..." for name in names if name in words)
+    return f'"not ported for these values: run port with {options if len(options) < MAX_OPTIONS else "-D"}"'
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:

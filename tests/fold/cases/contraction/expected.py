@@ -30,11 +30,11 @@ def contract(
 ):
     tl.static_assert(
         WIDTH <= 2147483647 and WIDTH >= -2147483647,
-        "ported for WIDTH <= 2147483647 and WIDTH >= -2147483647",
+        "not ported for these values: run port with -D WIDTH=...",
     )
     tl.static_assert(
         WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2,
-        "ported for WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2",
+        "not ported for these values: run port with -D WIDTH=...",
     )
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)

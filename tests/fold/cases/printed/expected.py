@@ -13,7 +13,7 @@ def scaled(
 ):
     tl.static_assert(
         SCALE is None or SCALE <= 2147483647 and SCALE >= -2147483647,
-        "not ported for these values together",
+        "not ported for these values: run port with -D SCALE=...",
     )
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)

@@ -16,7 +16,7 @@ def softmax_bwd(
 ):
     tl.static_assert(
         BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "ported for BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647",
+        "not ported for these values: run port with -D BLOCK=...",
     )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
