@@ -29,7 +29,7 @@ from triton.testing import do_bench
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import bounds, filled
-from pytriton.runtime.sweep.candidate import Launch
+from pytriton.runtime.launch.candidate import Launch
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5  # on a CPU

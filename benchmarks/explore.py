@@ -32,8 +32,8 @@ from benchmarks.host import caches
 from benchmarks.questions import Question
 from pytriton.errors import PytritonError
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.sweep import ordered
-from pytriton.runtime.tune.benchmark import milliseconds_on_gpu
+from pytriton.tuning.benchmark import milliseconds_on_gpu
+from pytriton.tuning.sweep import ordered
 
 GOAL = 1.03
 BEST = 4  # points that are tried in other orders and with descriptors

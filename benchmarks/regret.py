@@ -50,9 +50,9 @@ import pytriton
 from benchmarks import explore
 from benchmarks.host import _seconds, caches, modern
 from benchmarks.questions import QUESTIONS, Question
-from pytriton.runtime.tune import benchmark
-from pytriton.runtime.tune.benchmark import milliseconds_on_gpu
-from pytriton.runtime.tune.race import race
+from pytriton.tuning import benchmark
+from pytriton.tuning.benchmark import milliseconds_on_gpu
+from pytriton.tuning.race import race
 
 Timed = Callable[[Any, int], list[float]]
 

@@ -1,7 +1,7 @@
 """A hand-written `@triton.jit` kernel tuned over a list of points, as fairly and as fast as ours.
 
 All points are compiled in parallel first (`triton.autotune` compiles one after another, which a run of all
-benchmarks has no time for), then they race by our own rule (pytriton/runtime/tune/race.py).
+benchmarks has no time for), then they race by our own rule (pytriton/tuning/race.py).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from benchmarks.measure import Contender
-from pytriton.runtime.tune.benchmark import milliseconds_on_gpu
-from pytriton.runtime.tune.race import race
+from pytriton.tuning.benchmark import milliseconds_on_gpu
+from pytriton.tuning.race import race
 
 Point = dict[str, Any]
 

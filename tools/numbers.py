@@ -23,8 +23,8 @@ from pytriton.port.jobs.folds import MAX_EXPLORED
 from pytriton.port.ported import MAX_POINTS
 from pytriton.port.prove import MAX_PROVED
 from pytriton.port.read.scopes import MAX_PATHS
-from pytriton.runtime.sweep.sweep import LEAST_COPIED
-from pytriton.runtime.tune import race
+from pytriton.tuning import race
+from pytriton.tuning.sweep import LEAST_COPIED
 from tools.claims import NUMBER, Page, Sentence, Table, compared, n, uncovered
 
 ROOT: Final = Path(__file__).parent.parent
@@ -176,7 +176,7 @@ TUNING = Page(
     ],
     {
         "falls by 10 %": "an order of magnitude, and why there are rounds",
-        "16 % behind after one round, 2 % after ten": "the docstring of pytriton/runtime/tune/race.py",
+        "16 % behind after one round, 2 % after ten": "the docstring of pytriton/tuning/race.py",
     },
 )
 

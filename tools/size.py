@@ -32,7 +32,7 @@ CORE: Final = (
 )
 TOOLS: Final = (
     *("fold", "port", "gradient", "operators", "legacy", "notebook", "lsp"),
-    *("runtime/checks", "runtime/trace", "runtime/tune", "runtime/sweep"),
+    *("tuning", "runtime/checks", "runtime/trace"),
     *("runtime/interpret", "runtime/native"),
 )
 

@@ -46,7 +46,7 @@ from pytriton.runtime.options.annotations import Defines, Grid, KernelSource, Na
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.options.table import option
 from pytriton.runtime.trace.frames import inside, unseen
-from pytriton.runtime.tune.benchmark import may_measure
+from pytriton.tuning.benchmark import may_measure
 
 LEAST_SCRATCH: Final = 1 << 28
 

@@ -27,6 +27,7 @@ from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, refusal
 from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.buffers import Constants, constant_arguments
+from pytriton.runtime.launch.candidate import Launch
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.fast_path import Recent, key_of
 from pytriton.runtime.locks import Lock
@@ -66,7 +67,6 @@ from pytriton.runtime.options.typos import judge_unused, options_of, refusing_un
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Common, Plan
 from pytriton.runtime.show import chart, page
-from pytriton.runtime.sweep.candidate import Launch, copies, raced, traced
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import (
     call_traced,
@@ -77,6 +77,8 @@ from pytriton.runtime.trace.dynamo import (
 )
 from pytriton.runtime.trace.frames import INSIDE, RECORDED, Noted, RequestedLaunch, Shapes, note_elsewhere
 from pytriton.settings import Settings
+from pytriton.tuning.translated_config import copies, raced, traced
+from pytriton.tuning.tuner import composed
 
 
 class Kernel:
@@ -90,7 +92,7 @@ class Kernel:
         self._default: Plan | None = None
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
-        self._common = Common(definition.settings, constants)
+        self._common = Common(definition.settings, composed, constants)
         self.token = enrol(self)  # by which traced code names it
 
     @signed(LaunchCall.__call__)
@@ -259,7 +261,7 @@ class Kernel:
         if mode == "c":
             return native_module(text, point, checked=False).text
         wanted = present_target() if target is None else parse_target(target)
-        candidate = Plan(text, [point], PlanSettings()).first
+        candidate = plan_of(text, [point], PlanSettings()).first
         specialization = common_specialization(candidate.translation.parameters)
         return assembly(candidate.compile_for(specialization, wanted), mode)
 
@@ -490,6 +492,11 @@ def kernel(
         Heuristics(option("heuristics", heuristics)),
     )
     return Kernel(definition).checked()
+
+
+def plan_of(text: KernelText, configs: Sequence[Config], settings: PlanSettings) -> Plan:
+    """A plan of no kernel object."""
+    return Plan(text, configs, settings, Common(settings, composed))
 
 
 _GIVE_A_GRID: Final = (

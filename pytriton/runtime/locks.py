@@ -15,7 +15,9 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
+
+import torch
 
 from pytriton.compat.torch_names import used_before_fork
 from pytriton.runtime.errors import refusal
@@ -144,3 +146,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before_fork, after_in_parent=_changed.release, after_in_child=_after_fork_in_child
     )
+
+
+def several_ranks() -> bool:
+    """Whether this process is one of several of torch.distributed."""
+    ranks: Any = torch.distributed
+    return bool(ranks.is_available() and ranks.is_initialized() and ranks.get_world_size() > 1)

@@ -8,7 +8,8 @@ its record: that is the fast path, and all that is not proven there comes back h
 
 Input: the arguments of a call, and its grid. Output: one launch. From here to the stopwatch there are three layers:
 ``Plan`` (dispatches a call, and makes the next one fast), ``Tuner`` (chooses the candidate), and the functions of
-``tune/measure.py`` and ``tune/benchmark.py`` (time the candidates).
+``tuning/measure.py`` and ``tuning/benchmark.py`` (time the candidates). A plan knows sweep, tuner and candidates by
+what it asks of them (``launch/candidate.py``); ``kernel.py`` supplies them.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pytriton.runtime.launch.arguments import (
     unexplained,
 )
 from pytriton.runtime.launch.buffers import CPU, Constants
+from pytriton.runtime.launch.candidate import Candidate, Composer, Launch, grid_of
 from pytriton.runtime.launch.device import Style, sole_device
 from pytriton.runtime.launch.extents import Checks, Memory
 from pytriton.runtime.launch.fast_path import Form, Launcher, LauncherCall, Shape, form_of, launcher_for
@@ -40,9 +42,6 @@ from pytriton.runtime.launch.gradients import check_gradients, count_changes, ju
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options, number_of
 from pytriton.runtime.options.definition import KernelText, PlanSettings
-from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.tuner import Tuner
 
 MAX_FORMS: Final = 16
 PRINTS_LESS: Final = "TC331"  # warns of what a GPU cannot print; the CPU prints all
@@ -54,9 +53,13 @@ _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is
 
 
 class Common:
-    """What all plans of a kernel object share: constant buffers, checks, and the warnings that were given."""
+    """What all plans of a kernel object share: constant buffers, checks, and the warnings that were given.
 
-    def __init__(self, settings: PlanSettings, constants: Constants | None = None) -> None:
+    ``compose`` makes their candidates, and what chooses among these.
+    """
+
+    def __init__(self, settings: PlanSettings, compose: Composer, constants: Constants | None = None) -> None:
+        self.compose = compose
         self.constants = Constants() if constants is None else constants
         self.checks = Checks(settings.check)
         self._strict = settings.strict_promises or os.environ.get(STRICT_VARIABLE, "") not in ("", "0")
@@ -85,13 +88,13 @@ class Plan:
         text: KernelText,
         configs: Sequence[Config],
         settings: PlanSettings,
-        common: Common | None = None,
+        common: Common,
     ) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can."""
         self.text = text
         self._settings = settings
-        self._common = Common(settings) if common is None else common
-        self._sweep = Sweep(text, configs)
+        self._common = common
+        self._sweep, chooser = common.compose(text, configs, settings, common.constants)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
         self.options = [Options(config) for config in self.configs]  # for grid functions
@@ -101,7 +104,7 @@ class Plan:
             if warning.code != PRINTS_LESS:
                 warn_once(warning)
         self._key_positions = self._positions_of_key()
-        self._tuner = Tuner(self._sweep, settings, self._common.constants, self._key_positions, self._bind)
+        self._tuner = chooser(self._key_positions, self._bind)
         self._lock = Lock()
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
         self._latest: Plan = self  # of these and this one, what the last call on the slow path took
@@ -354,7 +357,7 @@ class Plan:
         """The positions of the parameters through which some candidate writes, without constant buffers."""
         return tuple(sorted({at for candidate in self._sweep.translated() for at in candidate.written}))
 
-    def every_candidate(self) -> list[Candidate]:
+    def every_candidate(self) -> Sequence[Candidate]:
         """All candidates; raises CompileError if one cannot be translated."""
         return self._sweep.all_translated()
 

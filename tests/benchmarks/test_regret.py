@@ -12,7 +12,7 @@ import pytriton
 from benchmarks.explore import MAX_REGISTERS, _registers, drawn
 from benchmarks.questions import QUESTIONS, Question
 from benchmarks.regret import Answer, Sweep, cells, logged, means, oracle
-from tests.runtime.tune.test_race import Stopwatch
+from tests.tuning.test_race import Stopwatch
 
 
 def test_there_are_enough() -> None:

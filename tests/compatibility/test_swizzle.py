@@ -18,8 +18,8 @@ import pytest
 import pytriton
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune import record
-from pytriton.runtime.tune.record import Question, Timing
+from pytriton.tuning import record
+from pytriton.tuning.record import Question, Timing
 from tests.compatibility.test_pickles import read
 
 STAGES = Config({"TILE": 32}, 4, 3, swizzle=8)

@@ -22,7 +22,7 @@ _PREFETCHED = (
     "tests/passes/loops/test_counted.py",
 )
 _ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_overlap.py")
-_PACKED = ("tests/passes/speed/test_packing.py", "tests/runtime/sweep/test_packing.py")
+_PACKED = ("tests/passes/speed/test_packing.py", "tests/tuning/test_packing.py")
 _PREPROCESSED = ("tests/lang/test_preprocess.py", "tests/fuzz/test_macros.py")
 
 # By the innermost folder that is listed; by file where other tests than those of the folder come first.
@@ -51,7 +51,7 @@ _FILES = {
     "pytriton/passes/speed/peel.py": _PREFETCHED,
     "pytriton/passes/speed/descriptors.py": ("tests/passes/speed/test_descriptors.py",),
     "pytriton/passes/speed/packing.py": _PACKED,
-    "pytriton/runtime/sweep/copies.py": _PACKED,
+    "pytriton/tuning/copies.py": _PACKED,
     "pytriton/passes/speed/fast_math.py": (
         "tests/passes/speed/test_fast_math.py",
         "tests/passes/speed/test_exp2.py",
@@ -60,7 +60,7 @@ _FILES = {
     "pytriton/passes/speed/swizzle.py": ("tests/passes/speed/test_swizzle.py",),
     "pytriton/passes/speed/traits.py": (
         "tests/passes/speed/test_stages.py",
-        "tests/runtime/sweep/test_feasibility.py",
+        "tests/tuning/test_feasibility.py",
     ),
     "pytriton/passes/analysis/liveness.py": ("tests/passes/lower/test_unreached.py",),
     "pytriton/passes/lower/unreached.py": ("tests/passes/lower/test_unreached.py",),

@@ -9,9 +9,9 @@ import torch
 import pytriton
 from pytriton.runtime.options.defines import Options
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import own_points
 from pytriton.runtime.trace.recorded import opaque_operator
+from pytriton.tuning.sweep import own_points
+from pytriton.tuning.translated_config import TranslatedConfig
 
 SUM = """\
 __global__ void sum(float *y, float *x, int n) {
@@ -22,7 +22,7 @@ __global__ void sum(float *y, float *x, int n) {
 """
 
 
-def own_candidates(plan: Plan) -> list[Candidate]:
+def own_candidates(plan: Plan) -> list[TranslatedConfig]:
     """The candidates that tuning adds to those of the user."""
     sweep = plan._sweep
     points = (point for each in sweep.translated() for point in own_points(each.config, each.translation))

@@ -13,9 +13,9 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.pipeline import translate_as
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.sweep import BEST_FEW, STAGED, own_points
 from pytriton.settings import Settings
 from pytriton.source import Source
+from pytriton.tuning.sweep import BEST_FEW, STAGED, own_points
 from tests import processes
 
 ROOT = Path(__file__).parents[2]

@@ -30,8 +30,7 @@ from triton.runtime.driver import driver
 from pytriton.runtime import plan
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import fast_path
-from pytriton.runtime.sweep import candidate
-from pytriton.runtime.tune import tuner
+from pytriton.tuning import translated_config, tuner
 from tests.work import PATIENCE
 
 HERE = Path(__file__).parent
@@ -167,7 +166,7 @@ def standing_in(
     active.get_current_target = lambda: vendor.target
     active.get_current_device = lambda: DEVICE
     active.get_current_stream = lambda device: made.stream
-    for module in (candidate, tuner, plan):
+    for module in (translated_config, tuner, plan):
         patch.setattr(module, "CPU", NO_DEVICE)
     patch.setattr(torch.cuda, "current_device", lambda: made.current)
     patch.setattr(torch._C, "_cuda_getDevice", lambda: made.current, raising=False)  # of a torch with CUDA

@@ -19,8 +19,8 @@ from pytriton.pipeline import Translation
 from pytriton.runtime import errors
 from pytriton.runtime.kernel import heuristics
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.tensors import IdDict, bench_registry
+from pytriton.tuning.translated_config import TranslatedConfig
 from tests.runtime.kernels import ADD
 
 FILL = """\
@@ -154,7 +154,7 @@ class TestCalls:
         kernel = pytriton.kernel(ADD)
         x = torch.ones(4)
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
-        monkeypatch.setattr(Candidate, "__init__", None)
+        monkeypatch.setattr(TranslatedConfig, "__init__", None)
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
 
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

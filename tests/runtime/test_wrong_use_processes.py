@@ -200,7 +200,7 @@ def test_spawned_workers(tmp_path: Path) -> None:
 
 SHUTDOWN = """\
 import atexit, threading, time, torch, pytriton
-from pytriton.runtime.tune.measure import compile_all
+from pytriton.tuning.measure import compile_all
 known = pytriton.kernel('''%s''', {"TILE": 16})
 
 def call(name, kernel):

@@ -17,7 +17,7 @@ from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime.compile.module_cache import module_name
 from pytriton.runtime.native.c_compiler import is_whole
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune import record
+from pytriton.tuning import record
 
 TEXT = """\
 __global__ void torture(int* z, int* x, int n) {

@@ -27,7 +27,7 @@ The extents are the maximum, which no tile of a launch under these conditions re
 
 Gain: ``a @ ^b`` on an H200 with Triton 3.6, 572, 598 and 626 TFLOP/s at 2048, 4096 and 8192 for 532, 547 and 517
 with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tuning sets for its best few configs
-(runtime/sweep/sweep.py). Try without it: tuning measures both every time.
+(tuning/sweep.py). Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Input: a kernel with ranges for loops. Output: the kernel for operands that the launcher has copied; without any,
 the same object. The rows of a matrix of 4099 columns are not aligned, so it is not loaded in vectors. The launcher
-copies it (runtime/sweep/copies.py), which takes a tenth of the time of a large product, and
+copies it (tuning/copies.py), which takes a tenth of the time of a large product, and
 
     for k in range(K, 0, -TK):
         b = tl.load(pb, mask=(rk[:, None] < k) & (rn[None, :] < N), other=0.0)
@@ -23,7 +23,7 @@ moves it by as much as it counts, and loads through it in each iteration, under 
 of both axes, with zero elsewhere. All that the kernel writes is in such a block, too. The rest is checked at each
 launch: indices are not negative, nothing wraps, and nothing that is copied is written.
 
-Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (sweep/sweep.py).
+Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (tuning/sweep.py).
 Try without it: tuning measures both every time.
 """
 

@@ -13,7 +13,7 @@ along axis 1 the programs start from the end of axis 0:
 
 Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little;
 causal attention 431 for 397 (benchmarks/NOTES.md).
-Switch: ``Settings.swizzle``, which tuning sets for its best few configs (runtime/sweep/sweep.py).
+Switch: ``Settings.swizzle``, which tuning sets for its best few configs (tuning/sweep.py).
 Try without it: tuning measures both every time.
 """
 

@@ -49,10 +49,10 @@ def _is_pipelined(statement: typed.Statement) -> bool:
 # By default Triton pipelines a loop only if its loads feed a ``tl.dot``; other loops need
 # ``tl.range(..., num_stages=3)``. Loads of later iterations then precede the stores of this one, so a loop gets
 # stages only if none of its stores may write what it loads, and nothing in it orders memory. The loaded values stay
-# the same; tuning measures the number of stages (runtime/sweep/sweep.py).
+# the same; tuning measures the number of stages (tuning/sweep.py).
 #
 # Gain: batch norm on an H200 with Triton 3.6, 3806 GB/s for 3492 (benchmarks/NOTES.md).
-# Switch: ``Settings.num_stages``, which tuning sets (runtime/sweep/sweep.py).
+# Switch: ``Settings.num_stages``, which tuning sets (tuning/sweep.py).
 # Try without it: tuning measures both every time; by rule with the first Triton that pipelines such loops.
 
 
@@ -85,7 +85,7 @@ def _streams(statement: typed.Statement, provenance: Provenance) -> TypeGuard[ty
 # A loop that Triton pipelines keeps the tiles that it loads for its products in shared memory, and the sums of its
 # products in registers. Both sizes follow from the types of the typed tree.
 #
-# Gain: configs of a sweep that cannot fit are not compiled (runtime/tune/measure.py); not measured yet.
+# Gain: configs of a sweep that cannot fit are not compiled (tuning/measure.py); not measured yet.
 # Switch: none, as it changes nothing.
 
 

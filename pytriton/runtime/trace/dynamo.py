@@ -42,6 +42,7 @@ from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import rule_of
+from pytriton.runtime.locks import several_ranks
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.recorded import (
@@ -52,7 +53,6 @@ from pytriton.runtime.trace.recorded import (
     opaque_operator,
     with_point,
 )
-from pytriton.runtime.tune.record import several_ranks
 
 # Is a tensor all of its memory? Asked while a call is traced, with sizes that may be symbols.
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from pytriton.pipeline import Translation
+from pytriton.runtime.kernel import plan_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText, PlanSettings
-from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import replaced, translate
 
@@ -87,7 +87,7 @@ def product(
     a = (torch.randn(*((k, m + 16) if transposed_a else (m, k + 16))) * 3).to(dtype)
     b = (torch.randn(*((k, n + 32) if plain_b else (n, k + 32))) * 3).to(dtype)
     c = torch.zeros(m, n, dtype=torch.int32 if every["ACC"] == "int" else torch.float)
-    plan = Plan(
+    plan = plan_of(
         KernelText(Source(text, "linear.c")), [Config(every, descriptors=descriptors)], PlanSettings()
     )
     assert ("make_tensor_descriptor" in plan.first.translation.text) is descriptors

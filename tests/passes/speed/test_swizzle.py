@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.runtime.kernel import plan_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText, PlanSettings
-from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import translate
 
@@ -26,7 +26,7 @@ void places(int *Y, int w) {
 @pytest.mark.parametrize("grid", [(1, 1), (5, 3), (8, 2), (17, 4, 2), (2, 9), (20, 1), (1, 20)])
 def test_every_program_once(grid: tuple[int, ...], group: int) -> None:
     y = torch.zeros(2000, dtype=torch.int32)
-    plan = Plan(KernelText(Source(PLACES, "places.c")), [Config(swizzle=group)], PlanSettings())
+    plan = plan_of(KernelText(Source(PLACES, "places.c")), [Config(swizzle=group)], PlanSettings())
     plan.call([y, grid[0]], grid)
     count = torch.Size(grid).numel()
     assert torch.equal(y[:count], torch.ones(count, dtype=torch.int32))

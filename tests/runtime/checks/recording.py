@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 import pytriton
-from pytriton.runtime.sweep.candidate import Launch
+from pytriton.runtime.launch.candidate import Launch
 from tests.legacy.modules import PACKAGES, package
 
 __all__ = ["QUICK", "Recorded", "recorded"]

@@ -19,9 +19,9 @@ from pytriton.runtime.checks.memory import filled, found_in, merged
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.compiled import with_table
 from pytriton.settings import Settings
 from pytriton.source import Source
+from pytriton.tuning.compiled import with_table
 
 PRODUCT = """\
 __global__ void product(half* A __aligned(16), half* B __aligned(16), float* C __aligned(16), int M, int N, int K,

@@ -13,7 +13,7 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.checks.memory import bounds, inspectable
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.sweep.compiled import with_table
+from pytriton.tuning.compiled import with_table
 
 
 def trusts(text: str, *arguments: Any, grid: Any = 1) -> bool:

@@ -24,10 +24,10 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Violation, bounds, filled, found_in, inspectable
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.launch.candidate import Launch
 from pytriton.runtime.native.c_compiler import NoLibrary, find
-from pytriton.runtime.sweep import compiled
-from pytriton.runtime.sweep.candidate import Launch
-from pytriton.runtime.sweep.compiled import with_table
+from pytriton.tuning import compiled
+from pytriton.tuning.compiled import with_table
 from tests.runtime.checks.mutants import Mutant, mutants_of
 from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded

@@ -11,7 +11,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.interpret.traced import Trace
-from pytriton.runtime.sweep.candidate import copies, traced
+from pytriton.tuning.translated_config import copies, traced
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
 SUMS = """#define AT(r, k) (x + (r) * ldx + (k))

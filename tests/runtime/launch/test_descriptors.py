@@ -22,11 +22,11 @@ from pytriton.runtime.launch.device import fits_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import Sweep, own_points, users_point
-from pytriton.runtime.tune import tuner
-from pytriton.runtime.tune.record import Question, pin, pinned
 from pytriton.source import Source
+from pytriton.tuning import tuner
+from pytriton.tuning.record import Question, pin, pinned
+from pytriton.tuning.sweep import Sweep, own_points, users_point
+from pytriton.tuning.translated_config import TranslatedConfig
 from tests.passes.speed.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
 from tests.runtime.stand_in import STREAM, StandIn
 from tests.translating import translate
@@ -321,5 +321,5 @@ class TestPoints:
         z = torch.zeros(1)
         kernel(z, grid=(1,))
         assert z.item() == 1
-        candidate: Candidate = kernel._default.first  # type: ignore[union-attr]
+        candidate: TranslatedConfig = kernel._default.first  # type: ignore[union-attr]
         assert candidate.suits((1, 1, 1), [])

@@ -14,7 +14,7 @@ from triton.runtime import _allocation
 import pytriton
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.tuning.translated_config import TranslatedConfig
 from tests.together import in_threads
 
 sys.path.append(str(Path(__file__).parents[3] / "examples"))
@@ -39,14 +39,14 @@ TILES = {"TM": 128, "TN": 128, "TK": 64}
 def plain(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
     """The points without descriptors that served launches of points with them."""
     found: list[Config] = []
-    usual: Any = Candidate._plain.func
+    usual: Any = TranslatedConfig._plain.func
 
-    def noted(candidate: Candidate) -> Candidate:
+    def noted(candidate: TranslatedConfig) -> TranslatedConfig:
         found.append(candidate.config)
-        made: Candidate = usual(candidate)
+        made: TranslatedConfig = usual(candidate)
         return made
 
-    monkeypatch.setattr(Candidate, "_plain", property(noted))
+    monkeypatch.setattr(TranslatedConfig, "_plain", property(noted))
     return found
 
 

@@ -195,7 +195,7 @@ class TestVersions:
         plan = made._default
         assert plan is not None
         monkeypatch.setattr(
-            "pytriton.runtime.tune.tuner.bench", lambda ready, saved, count: [ready() for _ in range(3)] and 7
+            "pytriton.tuning.tuner.bench", lambda ready, saved, count: [ready() for _ in range(3)] and 7
         )
         for count in range(1, CALLS):
             assert call(made, y, x, bench=3) == 7

@@ -22,13 +22,14 @@ import pytriton
 from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.launch.candidate import Launch
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate, Launch
-from pytriton.runtime.tune import benchmark, measure, record, tuner
-from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Deadline
-from pytriton.runtime.tune.cross_check import Saved
-from pytriton.runtime.tune.measure import Limits
-from pytriton.runtime.tune.race import MAX_ROUNDS
+from pytriton.tuning import benchmark, measure, record, tuner
+from pytriton.tuning.benchmark import NO_TUNE_VARIABLE, Deadline
+from pytriton.tuning.cross_check import Saved
+from pytriton.tuning.measure import Limits
+from pytriton.tuning.race import MAX_ROUNDS
+from pytriton.tuning.translated_config import TranslatedConfig
 from tests.runtime.kernels import ADD
 from tests.work import PATIENCE
 
@@ -48,7 +49,7 @@ class FakeGpu:
     shared: int = 1 << 17
     capturing: bool = False
 
-    def kernel_on(self, candidate: Candidate, device: int, specialization: Any) -> Callable[..., None]:
+    def kernel_on(self, candidate: TranslatedConfig, device: int, specialization: Any) -> Callable[..., None]:
         tile = candidate.options.TILE
         if tile in self.broken:
             raise refusal(f"tile {tile} does not fit", "TC531")
@@ -58,7 +59,7 @@ class FakeGpu:
 
     def first_launches(
         self, launches: Iterable[Launch], *_: Any
-    ) -> tuple[dict[Candidate, Launch], benchmark.Measured]:
+    ) -> tuple[dict[TranslatedConfig, Launch], benchmark.Measured]:
         launched = {launch.candidate: launch for launch in launches}
         if len(launched) > 1:
             self.measured.append([candidate.options.TILE for candidate in launched])
@@ -73,11 +74,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))  # what was tuned before is unknown
     monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
-    monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
+    monkeypatch.setattr(TranslatedConfig, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
     monkeypatch.setattr(benchmark, "_first_launches", fake.first_launches)
     monkeypatch.setattr(benchmark, "_milliseconds", fake.milliseconds)
     monkeypatch.setattr(benchmark, "_level_2_cache", lambda device: None)
-    monkeypatch.setattr(Candidate, "shared_memory", lambda self, device: 0)
+    monkeypatch.setattr(TranslatedConfig, "shared_memory", lambda self, device: 0)
     monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
     monkeypatch.setattr(measure, "limits_of", lambda device: Limits(fake.shared))
     monkeypatch.setattr(tuner, "describes", lambda: False)

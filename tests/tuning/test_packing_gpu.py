@@ -9,8 +9,8 @@ import torch
 
 import pytriton
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.sweep.copies import Copies
-from tests.runtime.sweep.test_packing import GROUPED, cdiv, matmul_grouped, window
+from pytriton.tuning.copies import Copies
+from tests.tuning.test_packing import GROUPED, cdiv, matmul_grouped, window
 
 pytestmark = pytest.mark.gpu
 

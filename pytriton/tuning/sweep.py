@@ -19,8 +19,8 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
-from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.source import Span
+from pytriton.tuning.translated_config import TranslatedConfig
 
 # Points that tuning adds to a user's sweep of its own accord.
 #
@@ -45,7 +45,7 @@ _LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at t
 
 
 def copied(config: Config, translation: Translation) -> list[Config]:
-    """The same config on copies of its operands (for which launches: sweep/copies.py)."""
+    """The same config on copies of its operands (for which launches: tuning/copies.py)."""
     return [replace(config, packed=True)] if translation.traits.packing is not None else []
 
 
@@ -97,21 +97,21 @@ class Sweep:
         self.text = text
         self.dropped: dict[Config, PytritonError] = {}
         self._binders: dict[tuple[object, ...], Binder] = {}
-        self._candidates: dict[Config, Candidate] = {}
+        self._candidates: dict[Config, TranslatedConfig] = {}
         self.configs = tuple(configs)
         self.first = self._first_legal()
         self.configs = _distinct(configs, self.first)
 
-    def candidate(self, config: Config) -> Candidate:
+    def candidate(self, config: Config) -> TranslatedConfig:
         """The candidate of a config; raises CompileError. A grid sees one of pytriton's own as the user's."""
         if config not in self._candidates:
-            candidate = Candidate(self.text, config, self._binder_for)
+            candidate = TranslatedConfig(self.text, config, self._binder_for)
             if config not in self.configs:
                 candidate.options = Options(users_point(config, self.configs))
             self._candidates[config] = candidate
         return self._candidates[config]
 
-    def candidate_or_drop(self, config: Config) -> Candidate | None:
+    def candidate_or_drop(self, config: Config) -> TranslatedConfig | None:
         """The candidate of a config; None if it cannot be translated, so that it is dropped."""
         try:
             return self.candidate(config)
@@ -119,14 +119,14 @@ class Sweep:
             self.dropped[config] = error
             return None
 
-    def translated(self) -> list[Candidate]:
+    def translated(self) -> list[TranslatedConfig]:
         """Every candidate of the user's that can be translated; the others are dropped."""
         for config in self.configs:
             if config not in self._candidates and config not in self.dropped:
                 self.candidate_or_drop(config)
         return [self._candidates[config] for config in self.configs if config in self._candidates]
 
-    def all_translated(self) -> list[Candidate]:
+    def all_translated(self) -> list[TranslatedConfig]:
         """The same; raises CompileError if one cannot be translated."""
         candidates = self.translated()
         if len(candidates) < len(self.configs):
@@ -154,7 +154,7 @@ class Sweep:
         message = f"no variant of the sweep is left\n{listed}"
         raise refusal(message, "TC601", _cure(self.dropped.values()), TuneError)
 
-    def _first_legal(self) -> Candidate:
+    def _first_legal(self) -> TranslatedConfig:
         for config in self.configs:
             candidate = self.candidate_or_drop(config)
             if candidate is not None:
@@ -170,7 +170,7 @@ class Sweep:
         return self._binders[key]
 
 
-def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]:
+def _distinct(configs: Sequence[Config], first: TranslatedConfig) -> tuple[Config, ...]:
     """The configs less those that differ only in defines that the text does not mention."""
     mentioned = first.translation.mentioned
     seen: dict[Config, Config] = {}

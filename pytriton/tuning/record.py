@@ -33,10 +33,11 @@ from pytriton.compat.torch_names import default_store
 from pytriton.errors import TuneError
 from pytriton.runtime.compile.module_cache import append_line, load_bytes, read_bytes, store_bytes
 from pytriton.runtime.errors import refusal, remark, warn_once
+from pytriton.runtime.launch.candidate import Candidate
+from pytriton.runtime.locks import several_ranks
 from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.definition import KernelText
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import BEST_FEW, fastest
+from pytriton.tuning.sweep import BEST_FEW, fastest
 
 FORCE_VARIABLE: Final = "PYTRITON_FORCE_TUNE"
 REPLAY_VARIABLE: Final = "PYTRITON_REPLAY"
@@ -353,13 +354,6 @@ def _choice_of(line: str | bytes) -> dict[str, Any] | None:
 
 
 _distributed: Final[Any] = torch.distributed
-
-
-def several_ranks() -> bool:
-    """Whether this process is one of several."""
-    return bool(
-        _distributed.is_available() and _distributed.is_initialized() and _distributed.get_world_size() > 1
-    )
 
 
 def agreed(question: Question, points: Iterable[Config], choice: Config | None = None) -> Config | None:

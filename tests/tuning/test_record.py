@@ -21,9 +21,9 @@ from pytriton.runtime.compile import module_cache
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune import benchmark, measure, record
-from tests.runtime.tune.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
+from pytriton.tuning import benchmark, measure, record
+from pytriton.tuning.translated_config import TranslatedConfig
+from tests.tuning.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
 
 __all__ = ["gpu"]
 
@@ -203,7 +203,7 @@ class TestRecall:
             return fits(self, device, facts)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Candidate, "kernel_on", full)
+            patch.setattr(TranslatedConfig, "kernel_on", full)
             assert call(make()).best_config == tile(64)
         assert call(make()).best_config == BEST
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import BY_16
+from pytriton.runtime.launch.candidate import Prepared
 from pytriton.runtime.launch.device import DeviceKernel, Grid
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
@@ -38,20 +39,6 @@ from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
 from pytriton.source import Source
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """A launch: the arguments are checked, the grid has no zero. Device -1 is the CPU.
-
-    ``memory``: what its accesses may reach, if they are to be checked.
-    """
-
-    device: int
-    grid: Grid
-    values: Sequence[Any]
-    specialization: tuple[int, ...]
-    memory: Memory | None = None
 
 
 def compiled_on(

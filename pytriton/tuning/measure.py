@@ -23,19 +23,19 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.buffers import Constants
+from pytriton.runtime.launch.candidate import Candidate, Launch, grid_of
 from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
-from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.benchmark import Measured, time_all
-from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
-from pytriton.runtime.tune.display import Progress
+from pytriton.tuning.benchmark import Measured, time_all
+from pytriton.tuning.cross_check import Saved, WrittenArgument, save
+from pytriton.tuning.display import Progress
+from pytriton.tuning.sweep import Sweep
 
 # Points of a sweep that cannot fit a GPU: found by arithmetic, before the compiler spends seconds on each: 1.3 to
 # 6.5 for tiles of 256 x 256 of examples/dot.py, 0.4 to 0.6 for those that fit (sm_90, two cores).
 #
 # Three bounds, each of which holds for Triton 3.6 to 3.9 on NVIDIA GPUs from sm_80 on
-# (tests/runtime/sweep/test_feasibility.py compares them with what the compiler allocates):
+# (tests/tuning/test_feasibility.py compares them with what the compiler allocates):
 #
 # * a program has ``32 * num_warps`` threads;
 # * a loop keeps the tiles that it loads for its matrix products in shared memory, and once more for each stage

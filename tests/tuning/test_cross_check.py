@@ -9,8 +9,8 @@ import numpy
 import pytest
 import torch
 
-from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, disagreeing, may_compare, save
+from pytriton.tuning import cross_check
+from pytriton.tuning.cross_check import Saved, WrittenArgument, disagreeing, may_compare, save
 from tests.runtime.kernels import parameter
 
 N = 1000

@@ -11,9 +11,9 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune.measure import Limits, spills, too_large
 from pytriton.source import Source
-from tests.runtime.tune.test_tune import FakeGpu, gpu
+from pytriton.tuning.measure import Limits, spills, too_large
+from tests.tuning.test_tune import FakeGpu, gpu
 
 __all__ = ["gpu"]
 

@@ -1,4 +1,4 @@
-"""One rank of a test: ``python -m tests.runtime.tune.ranks WHAT RANK RANKS DIRECTORY``; prints what it found as
+"""One rank of a test: ``python -m tests.tuning.ranks WHAT RANK RANKS DIRECTORY``; prints what it found as
 JSON. WHAT is one program or several.
 
 Each rank has a cache directory of its own, as on machines of their own, with times by which it would choose
@@ -23,10 +23,10 @@ import torch.distributed
 import pytriton
 from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune.measure import TunedCall
-from pytriton.runtime.tune.record import Question, Timing, agreed, code_of, keep
-from pytriton.runtime.tune.tuner import Tuner
+from pytriton.tuning.measure import TunedCall
+from pytriton.tuning.record import Question, Timing, agreed, code_of, keep
+from pytriton.tuning.translated_config import TranslatedConfig
+from pytriton.tuning.tuner import Tuner
 
 SCALE = """\
 __global__ void scale(float *y, float *x, int n) {
@@ -46,7 +46,7 @@ def on_no_gpu() -> None:
     properties = SimpleNamespace(name=f"GPU of rank {torch.distributed.get_rank()}", multi_processor_count=1)
     torch.cuda.get_device_properties = lambda _: properties  # type: ignore[assignment]
     torch.cuda.is_current_stream_capturing = lambda: False
-    Candidate.kernel_on = lambda self, device, specialization: self.compile_for(  # type: ignore[method-assign]
+    TranslatedConfig.kernel_on = lambda self, device, specialization: self.compile_for(  # type: ignore[method-assign]
         specialization, parse_target("cuda:90")
     )
 

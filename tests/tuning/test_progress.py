@@ -13,8 +13,8 @@ import torch
 import pytriton
 from pytriton.runtime.native import spread
 from pytriton.runtime.options.defines import Config, product
-from pytriton.runtime.tune.display import Progress, pinning
-from pytriton.runtime.tune.record import Question
+from pytriton.tuning.display import Progress, pinning
+from pytriton.tuning.record import Question
 
 POINTS = product({"TM": (64, 128), "TN": 64, "TYPE": "half"}, [4, 8], None)
 ASKED = Question("dot", "", {}, "NVIDIA H200, 132 multiprocessors", {"M": 4096, "K": 64})
@@ -29,9 +29,7 @@ class Terminal(io.StringIO):
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look at the clock is 1.3 s later."""
     seconds = itertools.count(100.0, 1.3)
-    monkeypatch.setattr(
-        "pytriton.runtime.tune.display.time", SimpleNamespace(perf_counter=lambda: next(seconds))
-    )
+    monkeypatch.setattr("pytriton.tuning.display.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
 
 
 def shown(stream: io.StringIO, question: Question | None = ASKED) -> str:

@@ -19,10 +19,10 @@ from typing import Any, Final
 import torch
 
 from pytriton.runtime.launch.buffers import CPU
+from pytriton.runtime.launch.candidate import Candidate, Launch
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.sweep.candidate import Candidate, Launch
-from pytriton.runtime.tune.cross_check import Saved, disagreeing
-from pytriton.runtime.tune.race import race
+from pytriton.tuning.cross_check import Saved, disagreeing
+from pytriton.tuning.race import race
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 

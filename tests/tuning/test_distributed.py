@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune import record
-from pytriton.runtime.tune.record import Question
+from pytriton.tuning import record
+from pytriton.tuning.record import Question
 from tests.work import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +27,7 @@ def run(program: str, ranks: int, directory: Path, **more: str) -> list[dict[str
         command = [
             sys.executable,
             "-m",
-            "tests.runtime.tune.ranks",
+            "tests.tuning.ranks",
             program,
             str(rank),
             str(ranks),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from pytriton.runtime.tune.race import CLOSE, MAX_ROUNDS, SCREENING, Outcome, race
+from pytriton.tuning.race import CLOSE, MAX_ROUNDS, SCREENING, Outcome, race
 
 
 class Stopwatch:

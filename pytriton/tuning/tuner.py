@@ -5,7 +5,7 @@ the candidate for this key from now on, and ``timings``, the result of each conf
 an answer decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
 measurement.
 
-A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/sweep.py``), there
+A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``tuning/sweep.py``), there
 are three: a short one of the user's configs, a short one of its finalists and of the best with other stages, and
 one of the finalists of that and of the best in other orders. Known results are not measured again, except the best
 of them, which race against the new configs. The last race alone chooses.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,30 +27,17 @@ from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.compile.compiler import usable_cache
 from pytriton.runtime.errors import LOG, remark, warn_once
-from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.buffers import CPU, Constants
+from pytriton.runtime.launch.candidate import Bind, Candidate, Launch, grid_of
 from pytriton.runtime.launch.device import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.definition import PlanSettings
-from pytriton.runtime.sweep.candidate import Candidate, Launch, grid_of
-from pytriton.runtime.sweep.sweep import (
-    BEST_FEW,
-    HOPELESS,
-    LEAST_COPIED,
-    STAGED,
-    Sweep,
-    copied,
-    fastest,
-    ordered,
-    own_points,
-    staged,
-)
-from pytriton.runtime.tune.benchmark import WRONG, Deadline, bench, may_measure
-from pytriton.runtime.tune.display import Progress
-from pytriton.runtime.tune.measure import TunedCall, measure, save_written
-from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
-from pytriton.runtime.tune.record import (
+from pytriton.runtime.options.definition import KernelText, PlanSettings
+from pytriton.tuning.benchmark import WRONG, Deadline, bench, may_measure
+from pytriton.tuning.display import Progress
+from pytriton.tuning.measure import TunedCall, measure, save_written
+from pytriton.tuning.race import MAX_ROUNDS, SCREENING
+from pytriton.tuning.record import (
     Question,
     Record,
     Timing,
@@ -61,6 +49,18 @@ from pytriton.runtime.tune.record import (
     pinned,
     recall,
     replaying,
+)
+from pytriton.tuning.sweep import (
+    BEST_FEW,
+    HOPELESS,
+    LEAST_COPIED,
+    STAGED,
+    Sweep,
+    copied,
+    fastest,
+    ordered,
+    own_points,
+    staged,
 )
 
 _NOTHING: Final = "it launches nothing: a zero in its grid"
@@ -80,7 +80,7 @@ class Tuner:
         settings: PlanSettings,
         constants: Constants,
         key_positions: Sequence[int],
-        bind: Callable[[Candidate, Sequence[Any]], Bound],
+        bind: Bind,
     ) -> None:
         self._sweep = sweep
         self._settings = settings
@@ -241,7 +241,7 @@ class Tuner:
         """
         sweep = self._sweep
         drafted = map(sweep.candidate_or_drop, configs)
-        entrants = [candidate for candidate in drafted if candidate is not None]
+        entrants: list[Candidate] = [candidate for candidate in drafted if candidate is not None]
         measured = measure(entrants, sweep, call, progress, rounds, over)
         for config in sweep.dropped:
             record.measured.pop(config, None)
@@ -332,3 +332,11 @@ class Tuner:
         """Whether descriptors may make a config faster. The programs' order does not enter that."""
         candidate = self._sweep.candidate_or_drop(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)
+
+
+def composed(
+    text: KernelText, configs: Sequence[Config], settings: PlanSettings, constants: Constants
+) -> tuple[Sweep, Callable[[Sequence[int], Bind], Tuner]]:
+    """The candidates of a plan, and what makes the tuner that chooses among them."""
+    sweep = Sweep(text, configs)
+    return sweep, partial(Tuner, sweep, settings, constants)

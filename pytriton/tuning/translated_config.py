@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from pytriton.runtime.interpret.accesses import Racing
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.buffers import CPU
+from pytriton.runtime.launch.candidate import Launch, Prepared
 from pytriton.runtime.launch.device import (
     MOST_PROGRAMS,
     DeviceKernel,
@@ -32,7 +33,6 @@ from pytriton.runtime.launch.device import (
     Grid,
     fits_of,
     refuse_count,
-    sizes_of,
 )
 from pytriton.runtime.launch.extents import Memory
 from pytriton.runtime.locks import Lock, renew_in_children
@@ -41,13 +41,13 @@ from pytriton.runtime.native.native_kernel import inspected, native_of
 from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
-from pytriton.runtime.sweep.compiled import Checked, OnCpu, Prepared, compiled_on
-from pytriton.runtime.sweep.copies import Copies, copying
+from pytriton.tuning.compiled import Checked, OnCpu, compiled_on
+from pytriton.tuning.copies import Copies, copying
 
 BinderFor = Callable[[Translation], Binder]
 
 
-class Candidate:
+class TranslatedConfig:
     """A translated kernel for one config."""
 
     def __init__(self, text: KernelText, config: Config, binder_for: BinderFor) -> None:
@@ -117,12 +117,12 @@ class Candidate:
         return Checked(self._text, self.config)
 
     @cached_property
-    def _plain(self) -> Candidate:
+    def _plain(self) -> TranslatedConfig:
         """The same config for launches that its code does not suit: without descriptors and copies, else without
         fast_math."""
         fast = self.config.fast_math and (self.config.descriptors or self.config.packed)
         config = replace(self.config, descriptors=False, packed=False, fast_math=fast)
-        return Candidate(self._text, config, lambda _: self.binder)
+        return TranslatedConfig(self._text, config, lambda _: self.binder)
 
     def _compiled_for(self, specialization: tuple[int, ...]) -> tuple[int, ...]:
         """For which specialization its code is compiled: copies are aligned."""
@@ -200,25 +200,12 @@ class Candidate:
         return native_of(self._text, self.config, checked=False)
 
 
-def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
-    """The three sizes of a user's grid for a candidate; None for an empty grid."""
-    return sizes_of(grid, candidate.options, candidate.translation.kernel)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Launch(Prepared):
-    """One launch, all decided."""
-
-    candidate: Candidate = field(kw_only=True)
-
-    def __call__(self) -> None:
-        self.candidate.launch(self)
-
-
 @cache
-def _copier(width: int) -> Candidate:
+def _copier(width: int) -> TranslatedConfig:
     """The kernel that copies elements of so many bytes, one for all."""
-    return Candidate(*copying(width), lambda translation: Binder(translation.kernel, translation.parameters))
+    return TranslatedConfig(
+        *copying(width), lambda translation: Binder(translation.kernel, translation.parameters)
+    )
 
 
 # A launch that is inspected: on the CPU, on copies of the tensors.

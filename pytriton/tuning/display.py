@@ -16,7 +16,7 @@ from typing import Any, Final, TextIO
 from pytriton.progress import PROGRESS_VARIABLE, bar
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.show import settings_of, varied_in
-from pytriton.runtime.tune.record import Question
+from pytriton.tuning.record import Question
 
 _WIDTH: Final = 100  # characters of a config; what is longer is cut
 

@@ -22,10 +22,10 @@ import torch
 from pytriton.passes.analysis.context import Box, Packing, Side
 from pytriton.passes.analysis.intervals import Interval, LaunchEvaluator, intervals
 from pytriton.passes.speed.packing import ROW
+from pytriton.runtime.launch.candidate import Prepared
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText
-from pytriton.runtime.sweep.compiled import Prepared
 from pytriton.source import Source
 
 _BYTES: Final = 16  # what fast loads take at a time

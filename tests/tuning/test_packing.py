@@ -15,14 +15,15 @@ from pytriton.lang.check.checker import check as checked
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Declare, KernelDef
 from pytriton.passes.analysis.intervals import intervals
+from pytriton.runtime.kernel import plan_of
 from pytriton.runtime.launch.arguments import BY_16, PLAIN
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import KernelText, PlanSettings
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.sweep.sweep import Sweep, copied, own_points, users_point
 from pytriton.settings import Settings
 from pytriton.source import Source
+from pytriton.tuning.sweep import Sweep, copied, own_points, users_point
+from pytriton.tuning.translated_config import TranslatedConfig
 from tests.passes.speed.test_packing import ANY_STRIDES, DEFINES, TEXT, TRANSPOSED_B, UP, changed
 
 sys.path.append(str(Path(__file__).parents[3] / "examples"))
@@ -40,9 +41,9 @@ def _poisoned_memory() -> Iterator[None]:
     torch.use_deterministic_algorithms(False)
 
 
-def plan_of(text: str, defines: dict[str, Any], packed: bool = True, check: bool = False) -> Plan:
+def packed_plan(text: str, defines: dict[str, Any], packed: bool = True, check: bool = False) -> Plan:
     configs = [Config(defines, packed=packed)]
-    return Plan(KernelText(Source(text, "product.c")), configs, PlanSettings(check=check))
+    return plan_of(KernelText(Source(text, "product.c")), configs, PlanSettings(check=check))
 
 
 def window(
@@ -77,7 +78,7 @@ class TestNumbers:
         grid = (cdiv(m, 32), cdiv(n, 16))
         results = []
         for packed in (True, False):
-            plan = plan_of(text, defines, packed)
+            plan = packed_plan(text, defines, packed)
             c = torch.full((m, n), float("nan"), dtype=dtype)
             arguments = [a, b, c, m, n, k, a.stride(0), b.stride(0), c.stride(0)]
             values = plan.first.binder.bind(arguments)[0]
@@ -100,7 +101,7 @@ class TestNumbers:
         for packed in (True, False):
             c = torch.full((m, n), float("nan"), dtype=torch.half)
             arguments = [a, b, c, m, n, k, *a.stride(), *b.stride(), n]
-            plan = plan_of(matmul_grouped.SOURCE, GROUPED, packed)
+            plan = packed_plan(matmul_grouped.SOURCE, GROUPED, packed)
             plan.call(arguments, (cdiv(m, 32) * cdiv(n, 16),))
             results.append(c)
         assert torch.equal(*results)
@@ -113,7 +114,7 @@ class TestNumbers:
         results = []
         for packed in (True, False):
             c = torch.zeros(5, 9, dtype=torch.half)
-            plan_of(TEXT, DEFINES, packed).call([a, b, c, 5, 9, 7, 7, 9, 9], (1, 1))
+            packed_plan(TEXT, DEFINES, packed).call([a, b, c, 5, 9, 7, 7, 9, 9], (1, 1))
             results.append(c.view(torch.int16))
         assert torch.equal(*results)
 
@@ -121,7 +122,7 @@ class TestNumbers:
         """M says more rows than there are; the programs of this grid do not reach them, nor does the copy."""
         a, b = window(32, 23, torch.half, 1), window(23, 17, torch.half, 2)
         c = torch.zeros(32, 17, dtype=torch.half)
-        plan = plan_of(TEXT, DEFINES)
+        plan = packed_plan(TEXT, DEFINES)
         arguments = [a, b, c, 1 << 20, 17, 23, 23, 17, 17]
         copies = plan.first._copies
         assert copies is not None
@@ -137,7 +138,7 @@ GOOD = {"A": 1 << 20, "B": 2 << 20, "C": 3 << 20, "M": 67, "N": 45, "K": 71, "ld
 
 
 def suits(grid: tuple[int, int, int] = (3, 3, 1), text: str = TEXT, **other: Any) -> bool:
-    candidate = plan_of(text, DEFINES).first
+    candidate = packed_plan(text, DEFINES).first
     return candidate.suits(grid, list({**GOOD, **other}.values()))
 
 
@@ -158,10 +159,10 @@ class TestWhatSuits:
 
     def test_how_much_is_copied(self) -> None:
         """Rows of 128 and of 64 halfs, 67 and 80 of them; nothing where copies do not suit."""
-        candidate = plan_of(TEXT, DEFINES).first
+        candidate = packed_plan(TEXT, DEFINES).first
         assert candidate.copied((3, 3, 1), list(GOOD.values())) == 2 * (67 * 128 + 80 * 64)
         assert candidate.copied((3, 3, 1), list({**GOOD, "A": GOOD["C"]}.values())) == 0
-        assert plan_of(TEXT, DEFINES, packed=False).first.copied((3, 3, 1), list(GOOD.values())) == 0
+        assert packed_plan(TEXT, DEFINES, packed=False).first.copied((3, 3, 1), list(GOOD.values())) == 0
 
     def test_what_is_aligned_needs_no_copy(self) -> None:
         even = {"M": 64, "N": 48, "K": 64, "lda": 64, "ldb": 48}
@@ -217,7 +218,7 @@ class TestWhatSuits:
     )
     def test_grids_of_the_right_size(self, programs: int, fits: bool) -> None:
         """3 x 3 programs are meant; of more than 12 some have a negative id in the text."""
-        candidate = plan_of(matmul_grouped.SOURCE, GROUPED).first
+        candidate = packed_plan(matmul_grouped.SOURCE, GROUPED).first
         values = [1 << 20, 2 << 20, 3 << 20, 67, 45, 71, 71, 1, 45, 1, 45]
         assert candidate.suits((programs, 1, 1), values) is fits
 
@@ -226,7 +227,7 @@ class TestWhatSuits:
         results = []
         for packed in (True, False):
             a, b = window(32, 16, torch.half, 1, start=8), window(16, 16, torch.half, 2)
-            plan_of(TEXT, DEFINES, packed).call([a, b, a, 32, 16, 16, 16, 16, 16], (1, 1))
+            packed_plan(TEXT, DEFINES, packed).call([a, b, a, 32, 16, 16, 16, 16, 16], (1, 1))
             results.append(a)
         assert torch.equal(*results)
 
@@ -236,7 +237,7 @@ def test_checked_code_reads_no_copies() -> None:
     results = []
     for check in (True, False):
         c = torch.zeros(33, 17, dtype=torch.half)
-        plan = plan_of(TEXT, DEFINES, check=check)
+        plan = packed_plan(TEXT, DEFINES, check=check)
         plan.call([a, b, c, 33, 17, 23, 23, 17, 17], (2, 2))
         results.append(c)
     assert torch.equal(*results)
@@ -246,8 +247,8 @@ def test_checked_code_reads_no_copies() -> None:
 
 def test_copies_are_aligned() -> None:
     """The code for copies does not depend on where the operands begin."""
-    candidate = plan_of(TEXT, DEFINES).first
-    assert isinstance(candidate, Candidate)
+    candidate = packed_plan(TEXT, DEFINES).first
+    assert isinstance(candidate, TranslatedConfig)
     assert candidate._compiled_for((PLAIN,) * 9) == (BY_16, BY_16, *(PLAIN,) * 7)
 
 
@@ -270,7 +271,7 @@ __global__ void f(int *x, int n, int m) {
 
     @pytest.mark.parametrize(("n", "m", "programs"), [(30, 9, 20), (5, 2, 3), (17, 40, 100)])
     def test_of_a_text(self, n: int, m: int, programs: int) -> None:
-        candidate = plan_of(TEXT, DEFINES).first
+        candidate = packed_plan(TEXT, DEFINES).first
         assert candidate.translation.traits.packing is not None
         values: dict[str, list[int]] = {name: [] for name in ("first", "some", "a", "b", "c", "d")}
         for at in range(programs):

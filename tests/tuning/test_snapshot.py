@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import Saved, WrittenArgument, save
+from pytriton.tuning import cross_check
+from pytriton.tuning.cross_check import Saved, WrittenArgument, save
 
 
 def saved_of(*arguments: Any) -> Saved | None:
