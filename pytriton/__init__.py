@@ -88,15 +88,22 @@ __all__ = [
 # Where a name that is loaded on first use lives.
 _LAZY = {
     **dict.fromkeys(("Translation", "translate"), "pytriton.pipeline"),
+    **dict.fromkeys(("Kernel", "heuristics", "kernel"), "pytriton.runtime.kernel"),
     **dict.fromkeys(
         (
-            *("Kernel", "bench_registry", "cdiv", "cdiv_sum", "config", "ctx_registry", "empty"),
-            *("heuristics", "kernel", "next_power_of_2", "shape", "synchronize"),
+            "bench_registry",
+            "cdiv",
+            "cdiv_sum",
+            "ctx_registry",
+            "empty",
+            "next_power_of_2",
+            "shape",
+            "synchronize",
         ),
-        "pytriton.runtime",
+        "pytriton.runtime.tensors",
     ),
+    **dict.fromkeys(("UnknownDefineError", "config"), "pytriton.runtime.options.defines"),
     "Grid": "pytriton.runtime.options.annotations",
-    "UnknownDefineError": "pytriton.runtime.options.defines",
     "function": "pytriton.operators.autograd",
     "gradient": "pytriton.gradient.backward",
     "op": "pytriton.operators.operator",

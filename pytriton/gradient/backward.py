@@ -20,7 +20,7 @@ from pytriton.errors import CompileError
 from pytriton.gradient.derive.access import Accesses
 from pytriton.gradient.derive.assemble import Derived
 from pytriton.gradient.derive.backward_passes import Point, Sizes
-from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
+from pytriton.gradient.derive.derive import SUM_BLOCK, Backward, backward, derivable, usual
 from pytriton.gradient.derive.graph import refuse
 from pytriton.gradient.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
 from pytriton.gradient.launches import (
@@ -87,7 +87,6 @@ class Gradient:
             )
         self._kernel = of
         self._chosen = inputs, outputs
-        self._text: str | None = None
         self._constexpr = defines_of(defines)
         self.configs = configs or definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
@@ -124,9 +123,7 @@ class Gradient:
     @property
     def source(self) -> SourceText:
         """``source()`` is the source of the backward, for launches that read each input once if they can."""
-        if self._text is None:
-            self._text = kept_text(self._forward, self._definition.text.source, *self._chosen)
-        return SourceText(self._text)
+        return SourceText(self._usual.text)
 
     @property
     def steps(self) -> tuple[BackwardStep, ...]:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final
 
 from pytriton.legacy.sources import read
-from pytriton.runtime import IdDict, cdiv, cdiv_sum, empty, next_power_of_2, shape
+from pytriton.runtime.tensors import IdDict, cdiv, cdiv_sum, empty, next_power_of_2, shape
 
 utils: Final = ModuleType("pytriton.utils", "The helpers of triton.utils, 2019 and 2020.")
 vars(utils).update(

@@ -248,6 +248,7 @@ def test_each_row_of_the_list_names_tests_that_exist() -> None:
         found = [
             *(ROOT / "tests" / "legacy").glob(f"{stem}.py"),
             *(ROOT / "tests" / "runtime").rglob(f"{stem}.py"),
+            *(ROOT / "tests" / "tuning").glob(f"{stem}.py"),
         ]
         text = "".join(path.read_text(encoding="utf-8") for path in found)
         for word in inside:

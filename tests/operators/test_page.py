@@ -21,7 +21,7 @@ def rows() -> dict[str, tuple[str, str]]:
 def found_tests() -> dict[str, str]:
     """``file::name`` of each test, with the text of all that decides where it runs."""
     found: dict[str, str] = {}
-    for path in (*HERE.glob("test_*.py"), HERE.parent / "runtime" / "tune" / "test_distributed.py"):
+    for path in (*HERE.glob("test_*.py"), HERE.parent / "tuning" / "test_distributed.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         marks = [ast.unparse(node) for node in tree.body if "pytestmark" in ast.unparse(node).split(" = ")[0]]
         owners = [node for node in tree.body if isinstance(node, ast.ClassDef)]

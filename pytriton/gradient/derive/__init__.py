@@ -18,7 +18,7 @@ backward_passes.py  the passes of a backward: what is stored, summed, added by a
 loops.py            sums; carried values of an iteration
 walk/               a graph in which a loop runs over the programs of the forward, and what that needs
 assemble.py         a pass -> its kernel
-derive.py           passes -> the source of a backward, with the ``#if`` of the forward
+derive.py           passes -> the source of a backward
 
 Each rewrite that is right only under a precondition takes a proof of it, which only this function makes:
 

@@ -5,11 +5,7 @@ The passes are planned, each becomes a kernel (assemble.py), and kernels that ad
 A launch knows its integers, a source does not. So the printed backward assumes that an input is read once if it is
 for some ordinary sizes; ``pytriton.gradient`` checks each launch.
 
-The ``#if`` of the forward are kept in the printed backward. The forward is derived with each flag defined and
-undefined (or 1 and 0). The common lines are printed once, the differences below the condition. That is done for
-flags: names that the source tests in ``#if`` and uses nowhere else, so that an arm cannot depend on their value.
-A source that defines such a name, or chains conditions with ``#elif``, or has an arm without a derivative is
-derived for the given defines alone.
+A backward is derived for its defines: arms of ``#if`` that they do not choose are not in it.
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ import itertools
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
 
@@ -29,8 +24,7 @@ from pytriton.gradient.derive.assemble import Derived, derived_kernel
 from pytriton.gradient.derive.backward_passes import BackwardPass, Point, Unwalkable, added, cost, planned
 from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
 from pytriton.gradient.derive.graph import every, nodes_of, refuse
-from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
-from pytriton.lang.tokens import decode, scan
+from pytriton.lang.tokens import decode
 from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType
 from pytriton.settings import Settings
@@ -170,7 +164,7 @@ def derived_text(
     if scratch_bytes is not None and _kept_bytes(forward) > scratch_bytes:
         forward = replace(forward, checkpoints=True)
     warnings = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
-    return kept_text(forward, source, inputs, outputs), warnings
+    return usual(forward).text, warnings
 
 
 def _kept_bytes(forward: Forward) -> int:
@@ -268,78 +262,3 @@ __global__ void NAME(EXACT *parts, TO *total, int count, int size) {
 }
 """
 SUM_BLOCK: Final = 32
-
-
-# ---------------------------------------------------------------- the #if of the forward
-
-MAX_FLAGS: Final = 3  # each doubles the work
-
-
-def kept_text(
-    forward: Forward,
-    source: Source,
-    inputs: Collection[str] | None = None,
-    outputs: Collection[str] | None = None,
-) -> str:
-    """The source for ordinary launches, with the ``#if`` of the source where all arms derive."""
-    derived, flags = usual(forward).text, _flags(forward, source)
-    others = {key: value for key, value in forward.defines.items() if key not in flags}
-    how = forward.settings, inputs, outputs, forward.reads_outputs, forward.checkpoints, forward.leaves_rows
-    texts: dict[tuple[bool, ...], list[str]] = {}
-    for decided in itertools.product((True, False), repeat=len(flags)) if flags else ():
-        values = zip(flags.items(), decided, strict=True)
-        chosen = {flag: int(value) for (flag, test), value in values if value or test == "if"}
-        try:
-            texts[decided] = usual(derivable(source, others | chosen, *how)).text.splitlines()
-        except CompileError:
-            return derived
-    return "\n".join([*_folded(list(flags.items()), texts), ""]) if flags else derived
-
-
-def _flags(forward: Forward, source: Source) -> dict[str, str]:
-    """The flags of a source, and how it tests them: ``if`` or ``ifdef``; none where they have other uses."""
-    flags: dict[str, str] = {}
-    used = {token.text for macro in forward.front.macros.values() for token in macro.body}
-    for line in lines_of(scan(source, Report())[0]):
-        if not isinstance(line, Directive):
-            used.add(line.text)
-        elif line.word in OPENING:
-            test = line.word.replace("ifndef", "ifdef")
-            if len(line.tokens) != 3 or not line.names or flags.setdefault(line.names[0], test) != test:
-                return {}
-        elif line.word in ("elif", "include"):
-            return {}
-        else:
-            used |= {token.text for token in line.tokens}
-    return {} if len(flags) > MAX_FLAGS or not flags.keys().isdisjoint(used) else flags
-
-
-def _folded(flags: Sequence[tuple[str, str]], texts: Mapping[tuple[bool, ...], list[str]]) -> list[str]:
-    """One source; the first flag outermost."""
-    if not flags:
-        return texts[()]
-    yes, no = (
-        _units(_folded(flags[1:], {key[1:]: lines for key, lines in texts.items() if key[0] is value}))
-        for value in (True, False)
-    )
-    (flag, test), result = flags[0], list[str]()
-    conditions = f"#{test} {flag}", f"#ifndef {flag}" if test == "ifdef" else f"#if !{flag}"
-    for kind, start, end, first, last in SequenceMatcher(None, yes, no, autojunk=False).get_opcodes():
-        if kind == "equal":
-            result += itertools.chain(*yes[start:end])
-            continue
-        result.append(conditions[end == start])
-        result += itertools.chain(*yes[start:end])
-        result += ["#else"] if end > start and last > first else []
-        result += [*itertools.chain(*no[first:last]), "#endif"]
-    return result
-
-
-def _units(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """The lines, those from an ``#if`` to its ``#endif`` together."""
-    result: list[tuple[str, ...]] = []
-    depth = 0
-    for line in lines:
-        result.append((*result.pop(), line) if depth else (line,))
-        depth += line.startswith("#if") - line.startswith("#endif")
-    return result
