@@ -50,6 +50,15 @@ def test_every_row_is_right_on_the_cpu(tmp_path: Path) -> None:
         assert f"| {row['program']} | {row['case']} | right, not timed |" in done.stdout
 
 
+def test_every_gradient_is_right_on_the_cpu() -> None:
+    done = python("-m", "benchmarks.gradients", "--smoke")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line for line in done.stdout.splitlines() if "right (" in line or "failed" in line]
+    assert len(rows) == 11
+    for row in rows:
+        assert "failed" not in row.partition("hand-written failed: RuntimeError: 0 active drivers")[0], row
+
+
 @pytest.mark.slow
 def test_every_kernel_of_the_gallery_is_right_on_the_cpu(tmp_path: Path) -> None:
     report = tmp_path / "report.json"

@@ -16,7 +16,7 @@ from pytriton.tuning import record
 from pytriton.tuning.record import Question
 from tests.work import PATIENCE
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def run(program: str, ranks: int, directory: Path, **more: str) -> list[dict[str, Any]]:

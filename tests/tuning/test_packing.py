@@ -26,7 +26,7 @@ from pytriton.tuning.sweep import Sweep, copied, own_points, users_point
 from pytriton.tuning.translated_config import TranslatedConfig
 from tests.passes.speed.test_packing import ANY_STRIDES, DEFINES, TEXT, TRANSPOSED_B, UP, changed
 
-sys.path.append(str(Path(__file__).parents[3] / "examples"))
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
 import matmul_grouped
 
 TYPES = {"half": torch.half, "float": torch.float, "bfloat16": torch.bfloat16}
