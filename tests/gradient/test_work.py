@@ -59,3 +59,28 @@ def test_steps() -> None:
     pytriton.gradient(kernels[0])  # loads what is loaded once
     steps, _ = counted(lambda: pytriton.gradient(kernels[1]))
     assert steps < STEPS
+
+
+ROWS = """__global__ void scaled(float *Y, float *X, int n) {
+  int r[TM] = get_program_id(0) * TM + 0 ... TM;
+  int c[TN] = 0 ... TN;
+  float s[TM] = 0;
+  for (int k = 0; k < n; k += TN) {
+    float x[TM, TN] = *(X + r[:, newaxis] * n + c[newaxis, :] + k);
+    s += x[:, +];
+  }
+  *(Y + r) = s;
+}
+"""
+
+
+def test_gradients_that_are_stored_are_not_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor in a sweep over blocks: the configs store the same elements."""
+    zeroed: list[torch.Tensor] = []
+    real = torch.Tensor.zero_
+    monkeypatch.setattr(torch.Tensor, "zero_", lambda tensor: (zeroed.append(tensor), real(tensor))[1])
+    gradient = pytriton.gradient(ROWS, defines={"TM": [16, 32], "TN": [16, 32]})
+    x, y = torch.randn(64, 64), torch.empty(64)
+    d_x = gradient(y, x, 64, grid=lambda opt: (64 // opt.TM,), d_outputs={"Y": torch.ones(64)})["X"]
+    torch.testing.assert_close(d_x, torch.ones(64, 64))
+    assert zeroed == []

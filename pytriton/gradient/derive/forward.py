@@ -16,6 +16,7 @@ from pytriton.gradient.derive.cancelled import flow_of
 from pytriton.gradient.derive.graph import Item, Write, graph_of, refuse
 from pytriton.gradient.derive.online.rescaled import without_rescaling
 from pytriton.lang.check.checker import check
+from pytriton.lang.conditions import instantiated
 from pytriton.lang.read import Front, read
 from pytriton.lang.tree.typed import (
     Body,
@@ -91,7 +92,8 @@ def forward_of(
     """Parse a kernel and choose its inputs and outputs; raises a ``CompileError``."""
     report = Report()
     front = read(source, defines, report, settings.include_dirs)
-    kernel = check(front.tree, report, settings, front.numbers, front.macros)
+    recorded = check(front.tree, report, settings, front.numbers, front.macros)
+    kernel = instantiated(recorded, front.given_numbers())  # derived for these numbers: plain ones from here
     if kernel.buffers:
         refuse(
             "TC702",
