@@ -99,8 +99,7 @@ def _translate(options: argparse.Namespace) -> int:
             from pytriton.gradient.derive.derive import derived_text
 
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
-            chosen |= {"checkpoints": options.checkpoints, "scratch_bytes": options.scratch_bytes}
-            text, warnings = derived_text(data, given, **settings, **chosen)
+            text, warnings = derived_text(data, given, **settings, **chosen, checkpoints=options.checkpoints)
         elif options.to == "c":
             from pytriton.native.c_module import to_c
             from pytriton.settings import Settings

@@ -119,12 +119,6 @@ def _add_sources(commands: Any) -> None:
     command.add_argument(
         "--checkpoints", action="store_true", help="save less of what loops carry and rerun the loops"
     )
-    command.add_argument(
-        "--scratch-bytes",
-        type=int,
-        metavar="N",
-        help="the same where a launch of usual size would save more than N bytes",
-    )
     command = commands.add_parser(
         "format", help="print Triton-C sources with one indentation and spacing; line breaks are kept"
     )

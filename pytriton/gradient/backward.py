@@ -160,9 +160,7 @@ class Gradient:
 
     def _point(self, arguments: Mapping[str, Any], grid: Any, options: Options | None) -> Point | None:
         """A launch of the forward; None for an empty grid."""
-        config = self.configs[0]
-        if options is not None:
-            config = self._config_of(options)
+        config = self.configs[0] if options is None else self._config_of(options)
         if grid is None:
             grid = tuple(arguments[f"grid_{axis}"] for axis in range(3))
         sizes, forward = sizes_of(grid, self._options[config], self._kernel.name), self._forwards[config]
@@ -174,14 +172,14 @@ class Gradient:
 
     def _config_of(self, options: Options) -> Config:
         """The config of the sweep with these options; raises LaunchError."""
-        defines = getattr(options, "defines", options)
+        given = getattr(options, "defines", options)
+        defines = dict(given) if isinstance(given, Mapping) else given
         available = {config: dict(settings.defines) for config, settings in self._options.items()}
         for config, swept in available.items():
-            if isinstance(defines, Mapping) and swept == dict(defines):
+            if swept == defines:
                 return config
-        shown = dict(defines) if isinstance(defines, Mapping) else defines
         raise refusal(
-            f"the backward of '{self._kernel.name}' has no config with defines {shown}",
+            f"the backward of '{self._kernel.name}' has no config with defines {defines}",
             "TC755",
             f"its configs have {', '.join(map(str, available.values()))}",
         )
@@ -509,15 +507,11 @@ class Gradient:
             Config({**config.defines, **count}, config.num_warps, config.num_stages)
             for config, count in zip(self.configs, counted, strict=True)
         ]
-        single = len(points) == 1
         compiled = kernel(
             derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
-            defines=dict(points[0].defines) if single else None,
-            num_warps=points[0].num_warps if single else 4,
-            num_stages=points[0].num_stages if single else None,
-            autotune_configs=() if single else tuple(dict.fromkeys(points)),
-            autotune_key=definition.settings.tune_key if not single else (),
+            autotune_configs=tuple(dict.fromkeys(points)),
+            autotune_key=definition.settings.tune_key,
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,
             precision=definition.settings.precision,  # type: ignore[arg-type]

@@ -40,15 +40,16 @@ def stored_once(
         return False  # in a loop or a branch; or too many
     numbers = launch_numbers(forward.kernel.parameters, values)
     with _outside_of_graphs(device):
-        seen, count = _Seen(), 0
+        marks, count = torch.zeros(0, dtype=torch.bool), 0
         for programs, write in itertools.product(_parts(grid, places), writes):
             operation = partial(_elements, programs)
             look = LaunchEvaluator(values_in(items), numbers, grid, _number, operation)
             stored = _stored(write, look, tuple(map(len, programs)))
-            if stored is None or not seen.mark(stored):
+            marked = None if stored is None else _marked(marks, stored)
+            if stored is None or marked is None:
                 return False
-            count += len(stored)
-        return seen.count() == count
+            marks, count = marked, count + len(stored)
+        return int(marks.sum()) == count
 
 
 def _outside_of_graphs(device: torch.device) -> torch.device:
@@ -77,28 +78,16 @@ def _stored(write: Write, look: LaunchEvaluator[torch.Tensor], grid: tuple[int, 
     return _spread(offset, len(shape)).expand(shape)[_spread(mask, len(shape)).expand(shape).bool()]
 
 
-class _Seen:
-    """Which offsets were met: a mark for each from 0 to the largest."""
-
-    def __init__(self) -> None:
-        self._marks = torch.zeros(0, dtype=torch.bool)
-
-    def mark(self, offsets: torch.Tensor) -> bool:
-        """Whether they are in range."""
-        if not len(offsets):
-            return True
-        low, high = (int(bound) for bound in torch.aminmax(offsets))
-        if low < 0 or high >= MAX_PLACES:
-            return False
-        if high >= len(self._marks):
-            missing = max(high + 1 - len(self._marks), len(self._marks) // 2)  # so that growing is rare
-            self._marks = torch.cat([self._marks, self._marks.new_zeros(missing)])
-        self._marks[offsets] = True
-        return True
-
-    def count(self) -> int:
-        """How many."""
-        return int(self._marks.sum())
+def _marked(marks: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor | None:
+    """The marks of elements, longer where needed, with these set; None where one is out of range."""
+    low, high = (int(bound) for bound in torch.aminmax(offsets)) if len(offsets) else (0, -1)
+    if low < 0 or high >= MAX_PLACES:
+        return None
+    if high >= len(marks):
+        missing = max(high + 1 - len(marks), len(marks) // 2)  # so that growing is rare
+        marks = torch.cat([marks, marks.new_zeros(missing)])
+    marks[offsets] = True
+    return marks
 
 
 def _spread(value: torch.Tensor, rank: int) -> torch.Tensor:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
 
-from pytriton.compat.torch_names import shares_memory, storage_identity
+from pytriton.compat.torch_names import shares_memory
 from pytriton.runtime.errors import refusal
 
 
@@ -98,11 +95,6 @@ def share_memory(
     return left.data_ptr() < ends[1] and right.data_ptr() < ends[0]
 
 
-def key_of(tensor: torch.Tensor) -> int:
-    """The memory that a tensor lies in."""
-    return storage_identity(tensor)
-
-
 def elements(tensor: torch.Tensor) -> int:
     """How many elements that memory has."""
     return tensor.untyped_storage().nbytes() // tensor.element_size()
@@ -116,19 +108,3 @@ def flat(tensor: torch.Tensor) -> torch.Tensor:
 def placed(memory: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
     """The view of other memory with the layout of a tensor."""
     return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
-
-
-def apart(arguments: Sequence[Any]) -> list[Any]:
-    """The same arguments, with tensors none of which shares memory with itself or another one."""
-    seen: set[int] = set()
-    result = []
-    for value in arguments:
-        if isinstance(value, torch.Tensor):
-            value = value.detach()
-            if overlaps_itself(value):
-                value = value.contiguous().clone()
-            elif key_of(value) in seen:
-                value = placed(flat(value).clone(), value)
-            seen.add(key_of(value))
-        result.append(value)
-    return result

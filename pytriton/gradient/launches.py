@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain, pairwise, starmap
+from functools import cache, partial
+from itertools import chain, starmap
 from typing import Any, Final, TypeVar
 
 import torch
@@ -27,6 +28,7 @@ from pytriton.lang.tree.typed import Load
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Options
+from pytriton.tuning.benchmark import milliseconds_on_gpu
 
 DTYPES: Final = {
     "half": torch.float16,
@@ -35,7 +37,7 @@ DTYPES: Final = {
     "double": torch.float64,
 }
 TIMED_RUNS: Final = 5
-AHEAD: Final = 20_000_000  # cycles, about 10 ms: all timed runs are queued before the first one starts
+AHEAD: Final = 20_000_000  # cycles, about 10 ms: a timed run is queued before it starts
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 T = TypeVar("T")
 
@@ -83,19 +85,10 @@ def quickest(runs: Mapping[T, Callable[[], object]]) -> T | None:
     """The one of several ways to the same result that takes the GPU the least time; None where each fails."""
     times: dict[T, float] = {}
     for way, run in runs.items():
-        try:
+        with suppress(PytritonError):
             run()  # its kernels are tuned
-        except PytritonError:
-            continue
-        marks = [torch.cuda.Event(True) for _ in range(TIMED_RUNS + 1)]  # type: ignore[no-untyped-call]
-        wait_on_gpu(AHEAD)
-        marks[0].record()
-        for mark in marks[1:]:
-            run()
-            mark.record()
-        marks[-1].synchronize()
-        times[way] = min(first.elapsed_time(second) for first, second in pairwise(marks))
-    return min(times, key=lambda way: times[way], default=None)
+            times[way] = min(milliseconds_on_gpu(run, partial(wait_on_gpu, AHEAD), TIMED_RUNS))
+    return min(times, key=times.__getitem__, default=None)
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:

@@ -39,8 +39,8 @@ from pytriton.compat.torch_names import (
     version_of,
 )
 from pytriton.errors import PytritonError
-from pytriton.gradient.laid_out import apart, overlaps_itself
-from pytriton.operators.tape import CURE, calls_of, in_thread, replayed, taped
+from pytriton.gradient.laid_out import overlaps_itself
+from pytriton.operators.tape import CURE, calls_of, in_thread, replayed, taped, without_sharing
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.trace.dynamo import is_traced
 from pytriton.runtime.trace.frames import (
@@ -297,7 +297,7 @@ class Recorder:
             recorded.runs.add(json.dumps([heard.calls, None]))
             return result
         try:
-            result, tape = taped(self.name, self.function, apart(args))
+            result, tape = taped(self.name, self.function, without_sharing(args))
         except PytritonError as error:  # there is no gradient, but a result
             recorded.error = error
             return self.function(*args)

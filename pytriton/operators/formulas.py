@@ -29,11 +29,21 @@ import torch
 from torch.autograd import forward_ad
 
 from pytriton.compat import torch_names
+from pytriton.compat.torch_names import storage_identity
 from pytriton.errors import PytritonError
 from pytriton.gradient.backward import Gradient
-from pytriton.gradient.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
+from pytriton.gradient.laid_out import elements, flat, overlaps_itself, placed
 from pytriton.operators.body import Recording
-from pytriton.operators.tape import CURE, ChangedError, Copy, RecordedLaunch, difference, replayed, taped
+from pytriton.operators.tape import (
+    CURE,
+    ChangedError,
+    Copy,
+    RecordedLaunch,
+    difference,
+    replayed,
+    taped,
+    without_sharing,
+)
 from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.fast_path import key_of as key_of_defines
@@ -303,7 +313,7 @@ class DerivedFormula:
         self, arguments: Sequence[Any], cotangents: Sequence[Any], needed: Sequence[bool], recorded: str
     ) -> list[torch.Tensor]:
         """The required gradients."""
-        own = apart(arguments)
+        own = without_sharing(arguments)
         wanted = [at for at, asked in zip(self.positions, needed, strict=True) if asked]
         tensors = [own[at] for at in wanted]
         how = self.recording is None, recorded, self.scratch_bytes
@@ -350,14 +360,14 @@ class _Flow:
         self._pieces: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
 
     def __contains__(self, tensor: torch.Tensor) -> bool:
-        return key_of(tensor) in self._pieces
+        return storage_identity(tensor) in self._pieces
 
     def add(self, tensor: torch.Tensor, cotangent: torch.Tensor) -> None:
-        self._pieces.setdefault(key_of(tensor), []).append((tensor, cotangent.to(tensor.dtype)))
+        self._pieces.setdefault(storage_identity(tensor), []).append((tensor, cotangent.to(tensor.dtype)))
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
         """The cotangent of a tensor, all pieces added up."""
-        pieces = self._pieces.get(key_of(tensor), [])
+        pieces = self._pieces.get(storage_identity(tensor), [])
         if not pieces:
             return torch.zeros_like(tensor)
         if len(pieces) == 1 and _same_place(pieces[0][0], tensor):
@@ -370,7 +380,7 @@ class _Flow:
 
     def beside(self, tensor: torch.Tensor) -> bool:
         """Whether the cotangent of the memory around a tensor is not zero."""
-        pieces = self._pieces.get(key_of(tensor), [])
+        pieces = self._pieces.get(storage_identity(tensor), [])
         if tensor.numel() == elements(tensor) or all(_same_place(of, tensor) for of, _ in pieces):
             return False
         memory = self._memory(tensor)
@@ -382,7 +392,7 @@ class _Flow:
         count = elements(tensor)
         exact = torch.promote_types(tensor.dtype, torch.float32)
         memory = torch.zeros(count, dtype=exact, device=tensor.device)
-        for of, cotangent in self._pieces[key_of(tensor)]:
+        for of, cotangent in self._pieces[storage_identity(tensor)]:
             if overlaps_itself(of):
                 places = placed(torch.arange(count, device=tensor.device), of).reshape(-1)
                 memory.index_add_(0, places, cotangent.reshape(-1).to(exact))
@@ -414,18 +424,18 @@ def _walked_back(
         raise refusal(what, "TC756", CURE, ChangedError)
     entries = tape.entries
     replayed(entries[:-1], unseen())
-    reached = {key_of(tensor) for tensor in wanted}
+    reached = {storage_identity(tensor) for tensor in wanted}
     for entry in entries:
         read, written = entry.reads.values(), entry.writes.values()
-        if any(key_of(tensor) in reached and tensor.dtype in _FLOATING for tensor in read):
-            reached |= {key_of(tensor) for tensor in written if tensor.dtype in _FLOATING}
+        if any(storage_identity(tensor) in reached and tensor.dtype in _FLOATING for tensor in read):
+            reached |= {storage_identity(tensor) for tensor in written if tensor.dtype in _FLOATING}
     flow = _Flow()
     for tensor, grad in zip(_listed(result), cotangents, strict=True):
-        if grad is not None and key_of(tensor) in reached:
+        if grad is not None and storage_identity(tensor) in reached:
             flow.add(tensor, grad)
     for entry in reversed(entries):
         if isinstance(entry, Copy):
-            if entry.result in flow and key_of(entry.source) in reached:
+            if entry.result in flow and storage_identity(entry.source) in reached:
                 flow.add(entry.source, flow.of(entry.result))
         else:
             _launch_back(entry, flow, reached, scratch_bytes)
@@ -445,7 +455,7 @@ def _launch_back(entry: RecordedLaunch, flow: _Flow, reached: set[int], scratch_
     inputs = tuple(
         name
         for name, tensor in entry.reads.items()
-        if tensor.dtype in _FLOATING and key_of(tensor) in reached and name not in entry.writes
+        if tensor.dtype in _FLOATING and storage_identity(tensor) in reached and name not in entry.writes
     )
     if not outputs or not inputs:
         return

@@ -37,13 +37,14 @@ from pytriton.compat.torch_names import (
     OpOverload,
     TorchDispatchMode,
     schema_of,
+    storage_identity,
     tree_leaves,
     version_of,
     without_functions,
 )
 from pytriton.errors import CompileError, LaunchError
 from pytriton.gradient.derive.forward import forward_of
-from pytriton.gradient.laid_out import key_of
+from pytriton.gradient.laid_out import flat, overlaps_itself, placed
 from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
@@ -145,11 +146,11 @@ class Tape(Shapes):
             if isinstance(tensor, torch.Tensor):
                 self._kept.append(tensor.untyped_storage())
                 named = f"memory {len(self._memory)}", int(tensor.storage_offset())
-                self._memory.setdefault(key_of(tensor), named)
+                self._memory.setdefault(storage_identity(tensor), named)
 
     def place(self, tensor: torch.Tensor) -> str:
         """Where a tensor lies, from the first one in its memory on: a batch is sliced."""
-        key = key_of(tensor)
+        key = storage_identity(tensor)
         if key not in self._memory:
             if tensor.requires_grad or tensor.is_inference():
                 self.refuse("uses a tensor from outside that requires a gradient or has no version", CURE)
@@ -162,7 +163,7 @@ class Tape(Shapes):
     def check_threads(self, elsewhere: Elsewhere) -> None:
         """Raise LaunchError (TC756) if another thread has written memory of the body by a launch."""
         tensors = [value for value in elsewhere.written if isinstance(value, torch.Tensor)]
-        if any(key_of(tensor) in self._memory for tensor in tensors if not is_traced((tensor,))):
+        if any(storage_identity(tensor) in self._memory for tensor in tensors if not is_traced((tensor,))):
             raise in_thread(self.name)
 
     def refuse(self, what: str, cure: str = _CURE) -> NoReturn:
@@ -317,7 +318,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _is_view(result: Any, tensor: torch.Tensor) -> bool:
-    return key_of(result) == key_of(tensor) and result.dtype == tensor.dtype
+    return storage_identity(result) == storage_identity(tensor) and result.dtype == tensor.dtype
 
 
 def _is_copy(result: torch.Tensor, source: torch.Tensor) -> bool:
@@ -350,7 +351,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
     changed: set[int] = set()
     read: set[int] = set()
     for entry in entries:
-        writes = {key_of(tensor): parameter for parameter, tensor in entry.writes.items()}
+        writes = {storage_identity(tensor): parameter for parameter, tensor in entry.writes.items()}
         conflicting = any(
             key in read or (key in changed and not _only_adds(entry, parameter))
             for key, parameter in writes.items()
@@ -363,7 +364,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
                 "let each launch write to tensors of its own",
             )
         changed.update(writes)
-        read.update(map(key_of, entry.reads.values()))
+        read.update(map(storage_identity, entry.reads.values()))
 
 
 def _only_adds(entry: Entry, parameter: str) -> bool:
@@ -392,3 +393,19 @@ def replayed(entries: Iterable[Entry], frame: Frame | None) -> None:
                 call = entry.call
                 options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
                 entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
+
+
+def without_sharing(arguments: Sequence[Any]) -> list[Any]:
+    """The same arguments; no tensor shares memory with another one, or with itself."""
+    seen: set[int] = set()
+    result = []
+    for value in arguments:
+        if isinstance(value, torch.Tensor):
+            value = value.detach()
+            if overlaps_itself(value):
+                value = value.contiguous().clone()
+            elif storage_identity(value) in seen:
+                value = placed(flat(value).clone(), value)
+            seen.add(storage_identity(value))
+        result.append(value)
+    return result

@@ -11,10 +11,8 @@ A backward is derived for its defines: arms of ``#if`` that they do not choose a
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Final
 
 from pytriton.errors import CompileError, Report
@@ -150,35 +148,15 @@ def derived_text(
     outputs: Collection[str] | None,
     inputs: Collection[str] | None,
     checkpoints: bool = False,
-    scratch_bytes: int | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """The source, and warnings: inputs that have no gradient. Raises CompileError.
-
-    ``scratch_bytes``: where an ordinary launch would keep more than these, ``checkpoints`` are kept.
-    """
+    """The source, and warnings: inputs that have no gradient. Raises CompileError."""
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     single = {key: value[0] if isinstance(value, list) else value for key, value in defines.items()}
     source = decode(data, name, Report())
     settings = Settings(kernel, folders, strict_literals)
     forward = derivable(source, single, settings, inputs, outputs, checkpoints=checkpoints)
-    if scratch_bytes is not None and _kept_bytes(forward) > scratch_bytes:
-        forward = replace(forward, checkpoints=True)
     warnings = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
     return usual(forward).text, warnings
-
-
-def _kept_bytes(forward: Forward) -> int:
-    """The bytes of carried values saved by the largest of some ordinary launches."""
-    states = [
-        state for derived in usual(forward).passes for state in derived.states if state.capacity is not None
-    ]
-    most = 0
-    for point in map(partial(_ordinary, forward), TYPICAL_SIZES):
-        sizes = (
-            state.count * state.element.bits // 8 * (point.iterations(state.loop) or 0) for state in states
-        )
-        most = max(most, math.prod(point.grid) * sum(sizes))
-    return most
 
 
 def _backward_of(forward: Forward, passes: Sequence[BackwardPass]) -> Backward:
