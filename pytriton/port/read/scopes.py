@@ -7,12 +7,9 @@ within a run, so that ``AT=transpose_a`` and ``'lda' if transpose_a else '1'`` s
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from pytriton.port.read.values import node_of, text_of
 
 MAX_PATHS: Final = 64
 MAX_RUNS_IN_VAIN: Final = 16
@@ -31,6 +28,9 @@ class Frame:
     around: Frame | None = None
     function: str = ""
     module: Any = None
+
+    def __repr__(self) -> str:
+        return self.function
 
     def find(self, name: str) -> tuple[bool, Any]:
         """Whether a name is bound here or around, and to what."""
@@ -51,12 +51,11 @@ class Choices:
     steps: int = 0
     outcome: Any = None  # results of the run, comparable
 
-    def decide(self, condition: Any) -> bool:
+    def decide(self, condition: str) -> bool:
         """Which way an unknown condition goes in this run."""
-        key, turned = question(condition)
-        if key not in self.inherited and key not in self.own:
-            self.own[key] = True
-        return (self.inherited | self.own)[key] is not turned
+        if condition in self.inherited:
+            return self.inherited[condition]
+        return self.own.setdefault(condition, True)
 
     def step(self) -> None:
         """Count one evaluation; a run has an end."""
@@ -67,14 +66,6 @@ class Choices:
     def trail(self) -> tuple[tuple[str, bool], ...]:
         """All decisions, in the order in which they were needed."""
         return tuple({**self.inherited, **self.own}.items())
-
-
-def question(condition: Any) -> tuple[str, bool]:
-    """A condition as text without ``not``, and whether that is its opposite."""
-    node, turned = node_of(condition), False
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, turned = node.operand, not turned
-    return text_of(node), turned
 
 
 def paths() -> Iterator[Choices]:
