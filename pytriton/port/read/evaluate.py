@@ -98,18 +98,15 @@ class Evaluator:
         return value if bound else Library(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
-        text: str = traced(())
-        line = node.lineno
+        values: list[Any] = []
         for piece in node.values:
             if isinstance(piece, ast.FormattedValue):
                 if piece.format_spec is not None or piece.conversion not in (-1, ord("s")):
                     raise NotKnown
-                value = self.value(piece.value, frame)
-                text = strings.add(text, traced(((strings.operation("{}", "format", [value], {}), line),)))
-            elif isinstance(piece, ast.Constant):
-                text = strings.add(text, traced(((str(piece.value), line),)))
-                line += str(piece.value).count("\n")
-        return text
+                piece = piece.value
+            values.append(self.value(piece, frame))
+        text = traced((("%s" * len(values), node.lineno),))
+        return strings.operation(text, "__mod__", [tuple(values)], {})
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
         elements: list[Any] = []
@@ -141,15 +138,6 @@ class Evaluator:
                 return base.parent
             case Library():
                 return library.attribute(base, name)
-            case Frame() if name == "apply" and isinstance(base.names.get("forward"), ScannedFunction):
-                forward = base.names["forward"]  # of an autograd function
-                return ScannedFunction(forward.node, forward.around, Unknown("ctx"))
-            case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
-                decorators = [
-                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
-                ]
-                owner = base if "classmethod" in decorators else function.owner
-                return ScannedFunction(function.node, function.around, owner)
             case Frame():
                 return base.names.get(name, Unknown(f"{base}.{name}"))
             case str() | list() | dict() | tuple() | PurePath():

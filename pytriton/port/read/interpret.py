@@ -43,14 +43,6 @@ class _Return(Exception):
         self.value = value
 
 
-class _Break(Exception):
-    """``break`` leaves a loop."""
-
-
-class _Continue(Exception):
-    """``continue`` leaves a round of it."""
-
-
 class Interpreter(Evaluator):
     """One run through a module and one of its functions."""
 
@@ -71,7 +63,7 @@ class Interpreter(Evaluator):
         frame = Frame({"__file__": str(path), "__name__": name})
         frame.module = path
         self.modules[path.resolve()] = frame
-        with contextlib.suppress(_Return, _Break, _Continue, StopPath):
+        with contextlib.suppress(_Return, StopPath):
             self.body(tree.body, frame)
         self._forget_globals(tree, frame)
         return frame
@@ -155,12 +147,6 @@ class Interpreter(Evaluator):
     def do_raise(self, node: ast.Raise, frame: Frame) -> None:
         raise StopPath
 
-    def do_break(self, node: ast.stmt, frame: Frame) -> None:
-        raise _Break
-
-    def do_continue(self, node: ast.stmt, frame: Frame) -> None:
-        raise _Continue
-
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
         frame.names[node.name] = self.defined[node] = ScannedFunction(node, frame)
 
@@ -170,6 +156,11 @@ class Interpreter(Evaluator):
         for member in inner.names.values():
             if isinstance(member, ScannedFunction) and member.around is inner:
                 member.around = frame  # a method does not see the class body
+                if "classmethod" in map(ast.unparse, getattr(member.node, "decorator_list", ())):
+                    member.owner = inner
+        forward = inner.names.get("forward")
+        if isinstance(forward, ScannedFunction):  # an autograd function
+            inner.names["apply"] = ScannedFunction(forward.node, frame, Unknown("ctx"))
         frame.names[node.name] = inner
 
     def do_if(self, node: ast.If, frame: Frame) -> None:
@@ -181,27 +172,26 @@ class Interpreter(Evaluator):
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
         try:
+            if any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(node)):
+                raise NotKnown
             items = library.items_of(values)
         except NotKnown:
             self._once(node, Unknown(f"next({values!r})"), frame)
             return
-        with contextlib.suppress(_Break):
-            for item in items:
-                self.bind(node.target, item, frame)
-                with contextlib.suppress(_Continue):
-                    self.body(node.body, frame)
-            self.body(node.orelse, frame)
+        for item in items:
+            self.bind(node.target, item, frame)
+            self.body(node.body, frame)
+        self.body(node.orelse, frame)
 
     def do_while(self, node: ast.While, frame: Frame) -> None:
         self._once(node, None, frame)
 
     def _once(self, node: ast.For | ast.While, item: Any, frame: Frame) -> None:
-        """A round of a loop of which the number of rounds is unknown."""
+        """A round of a loop of which the number of rounds is unknown; what ``break`` leaves out is followed."""
         self.forget([node], frame)
         if isinstance(node, ast.For):
             self.bind(node.target, item, frame)
-        with contextlib.suppress(_Break, _Continue):
-            self.body(node.body, frame)
+        self.body(node.body, frame)
         self.body(node.orelse, frame)
         self.forget([node], frame)
 
@@ -252,9 +242,7 @@ class Interpreter(Evaluator):
             if isinstance(node, ast.Lambda):
                 return self.value(node.body, frame)
             self.body(node.body, frame)
-            if any(isinstance(child, ast.Yield) for child in ast.walk(node)):
-                raise NotKnown
-            return None
+            raise NotKnown  # None, or a generator
         except _Return as result:
             return result.value
         finally:
@@ -306,8 +294,8 @@ class Interpreter(Evaluator):
         try:
             return self._called(function, arguments, named, node.lineno, frame)
         except FAILURES:
-            if isinstance(function, BoundMethod):
-                self.changed(function.base)
+            for value in (*arguments, getattr(function, "base", None)):
+                self.changed(value)
             raise
 
     def _called(
@@ -327,8 +315,6 @@ class Interpreter(Evaluator):
             case Library(name=name) if name in _IMPORTS and arguments and isinstance(arguments[0], str):
                 module = arguments[0].split(".")[0] if name == "__import__" else str(arguments[0])
                 return self.imported(module, 0, frame)
-            case Library(name="random.shuffle") if arguments:
-                self.changed(arguments[0])
             case Library(name=name):
                 return library.call(name, arguments, named, self.root)
             case BoundMethod():
