@@ -40,11 +40,8 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop],
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
     ast.Pow: operator.pow,
     ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -266,8 +263,7 @@ class Evaluator:
             match node:
                 case ast.Name(id=name, ctx=ast.Store()):
                     self.count += 1
-                    old = frame.names.get(name)
-                    kind = "bool" if isinstance(old, bool) else "int" if isinstance(old, int) else None
+                    kind = "bool" if isinstance(frame.names.get(name), bool) else None
                     frame.names[name] = Unknown(f"{name}_{self.count}", kind)
                 case (
                     ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
@@ -295,7 +291,7 @@ def computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
         case ((ast.Is() | ast.IsNot()), left, right):
             fits = right is None and not isinstance(left, (Unknown, Library))
         case (ast.operator(), int() | float(), int() | float()):
-            small = 64 if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)) else MAX_NUMBER
+            small = 64 if isinstance(op, (ast.Pow, ast.LShift)) else MAX_NUMBER
             fits = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small
         case ast.Mult(), list(items) | str(items), int(count):
             fits = len(items) * count <= MAX_REPEATED

@@ -87,7 +87,8 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     launches = follow(path, tree, root)
     sources = list(_by_text(path, launches))
     sources += [
-        Found(path, _whole(f"{HOLE}{path}:{line}", line), problem=UNREAD) for line in _unread(tree, launches)
+        Found(path, _whole(f"{HOLE}{path}:{line}", line), problem=UNREAD)
+        for line in _unread(path, tree, launches)
     ]
     used = {line for text in sources for line in _lines_of(text)}
     for loose, lines, problem in _loose(tree):
@@ -108,9 +109,9 @@ def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
     yield from groups.values()
 
 
-def _unread(tree: ast.Module, launches: list[LaunchSite]) -> Iterator[int]:
+def _unread(path: Path, tree: ast.Module, launches: list[LaunchSite]) -> Iterator[int]:
     """The lines of calls that look like launches, by ``grid=``, and are on no path that was followed."""
-    read = {launch.line for launch in launches}
+    read = {launch.line for launch in launches if launch.file == path}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno not in read:
             grids = [keyword.value for keyword in node.keywords if keyword.arg == "grid"]

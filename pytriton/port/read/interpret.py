@@ -69,11 +69,9 @@ class Interpreter(Evaluator):
         return frame
 
     def _forget_globals(self, tree: ast.Module, frame: Frame) -> None:
-        """Numbers and texts that a function may give to a global name are unknown in all functions."""
+        """Names that a function assigns by ``global`` are unknown in all functions."""
         changed = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        for name in changed:
-            if isinstance(frame.names.get(name), (bool, int, float, str)):
-                frame.names[name] = Unknown(name)
+        frame.names |= {name: Unknown(name) for name in changed}
 
     def imported(self, name: str, level: int, frame: Frame) -> Any:
         """A module of the project, or the library of this name."""
@@ -99,11 +97,7 @@ class Interpreter(Evaluator):
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return Library(name)
-        mine, self.launches = self.launches, []
-        try:
-            return self.module(path, tree, name)
-        finally:
-            self.launches = mine
+        return self.module(path, tree, name)
 
     # Statements
 
@@ -276,12 +270,12 @@ class Interpreter(Evaluator):
                 name = parameter_of_rest.arg
                 frame.names[name] = Unknown(name) if arguments is None else values
 
-    def launched(self, kernel: KernelObject, line: int, named: dict[Any, Any]) -> None:
+    def launched(self, kernel: KernelObject, line: int, named: dict[Any, Any], frame: Frame) -> None:
         """Note a kernel object that was made (``line`` 0), or a call of one."""
         named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
         defines: dict[Any, Any] = {}
         enter(defines, None, named.pop("defines", None) or {})
-        self.launches.append(LaunchSite(kernel, line, defines | named, self.choices.trail(), self.path))
+        self.launches.append(LaunchSite(kernel, line, defines | named, self.choices.trail(), frame.module))
 
     # Calls of anything
 
@@ -304,13 +298,13 @@ class Interpreter(Evaluator):
         """The result; raises one of ``FAILURES`` where it is unknown."""
         match function:
             case KernelObject():
-                self.launched(function, line, named)
+                self.launched(function, line, named, frame)
                 return None
             case ScannedFunction() if not is_open(named) and not is_open(arguments):
                 return self.call_function(function, arguments, named)
             case Library(name="triton.kernel"):
                 kernel = library.kernel_object(arguments, named, line, self.root)
-                self.launched(kernel, 0, {})
+                self.launched(kernel, 0, {}, frame)
                 return kernel
             case Library(name=name) if name in _IMPORTS and arguments and isinstance(arguments[0], str):
                 module = arguments[0].split(".")[0] if name == "__import__" else str(arguments[0])
@@ -330,7 +324,7 @@ class Interpreter(Evaluator):
                 return strings.operation(base, name, arguments, named)
             case PurePath(), ("read_text" | "open"), _:
                 return library.call("open", [base], {}, self.root)
-            case PurePath(), ("resolve" | "absolute"), _:
+            case PurePath(), "resolve", _:
                 return base
             case PurePath(), "joinpath", _ if literal(arguments):
                 return base.joinpath(*map(str, arguments))

@@ -143,7 +143,6 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "list": lambda value=(): items_of(value),
     "tuple": lambda value=(): tuple(items_of(value)),
     "dict": _dict,
-    "collections.OrderedDict": _dict,
     "enumerate": lambda value, start=0: enumerate(items_of(value), start),
     "zip": lambda *lists, strict=False: zip(*map(items_of, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(items_of, lists), repeat=repeat),
@@ -152,8 +151,8 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
-    **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
+    **dict.fromkeys(("os.path.realpath", "os.path.abspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "range": lambda *bounds: iter(range(*bounds)),
-    **{function.__name__: function for function in (len, abs, min, max, sum, sorted, str, int, float, bool)},
+    **{function.__name__: function for function in (len, min, max, sorted, str, int, bool)},
 }

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 MAX_PATHS: Final = 64
-MAX_RUNS_IN_VAIN: Final = 16
 MAX_STEPS: Final = 60_000
 
 
@@ -49,7 +48,7 @@ class Choices:
     inherited: dict[str, bool]
     own: dict[str, bool] = field(default_factory=dict)
     steps: int = 0
-    outcome: Any = None  # results of the run, comparable
+    outcome: list[str] = field(default_factory=list)  # results of the run
 
     def decide(self, condition: str) -> bool:
         """Which way an unknown condition goes in this run."""
@@ -73,23 +72,21 @@ def paths() -> Iterator[Choices]:
 
     The caller sets the ``outcome`` of each run, a list. A decision that once brought nothing new is tried again
     only when nothing better is left, so that the many conditions without an effect do not hide the few that have
-    one; and when such runs bring nothing new again and again, it is enough.
+    one.
     """
     pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
     idle: set[str] = set()
     seen: set[str] = set()
-    vain = 0
     for _ in range(MAX_PATHS):
         best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
-        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
+        if not pending:
             return
         decided, turned = pending.pop(best or 0)
         choices = Choices(decided)
         yield choices
-        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
-        if vain and turned is not None:
+        if turned is not None and seen.issuperset(choices.outcome):
             idle.add(turned)
-        seen.update(choices.outcome or ())
+        seen.update(choices.outcome)
         assumed = dict(decided)
         for key, way in choices.own.items():
             pending.append(({**assumed, key: not way}, key))
