@@ -22,7 +22,6 @@ from pytriton.port.read.scopes import Frame
 from pytriton.port.read.values import (
     FAILURES,
     BoundMethod,
-    Dtype,
     Library,
     NotKnown,
     ScannedFunction,
@@ -54,8 +53,6 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop],
     ast.NotIn: lambda item, items: item not in items,
     ast.USub: operator.neg,
 }
-_PLAIN: Final = (str, int, float, list, tuple, Dtype, type(None))  # what is compared
-MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
 MAX_NUMBER: Final = 1 << 64
 
 
@@ -293,14 +290,10 @@ def computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
         case (ast.operator(), int() | float(), int() | float()):
             small = 64 if isinstance(op, (ast.Pow, ast.LShift)) else MAX_NUMBER
             fits = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small
-        case ast.Mult(), list(items) | str(items), int(count):
-            fits = len(items) * count <= MAX_REPEATED
         case ast.Add(), (list() | tuple()) as left, right:
             fits = type(left) is type(right)
-        case ast.cmpop(), left, right:
-            fits = all(isinstance(operand, _PLAIN) and literal(operand) for operand in operands)
         case _:
-            fits = isinstance(op, (ast.USub, ast.Div)) and literal(operands)
+            fits = isinstance(op, (ast.cmpop, ast.USub, ast.Div)) and literal(operands)
     if not fits:
         raise NotKnown
     return _OPERATORS[type(op)](*operands)

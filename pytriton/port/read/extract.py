@@ -17,7 +17,7 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.interpret import follow
-from pytriton.port.read.values import LaunchSite, Traced, Unknown, traced
+from pytriton.port.read.values import LaunchSite, Traced, traced
 
 
 @dataclass(eq=False)
@@ -102,7 +102,7 @@ def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
     groups: dict[str, Found] = {}
     for launch in launches:
         source = launch.kernel.source
-        if isinstance(source, Unknown) or not isinstance(source, str) or not source.strip():
+        if not isinstance(source, str) or not source.strip():
             continue
         text = source if isinstance(source, Traced) else traced(((str(source), launch.kernel.line),))
         groups.setdefault(text, Found(text.path or path, text)).launches.append(launch)

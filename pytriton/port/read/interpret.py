@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, strings
-from pytriton.port.read.evaluate import Evaluator, computed, enter
+from pytriton.port.read.evaluate import Evaluator, enter
 from pytriton.port.read.scopes import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     FAILURES,
@@ -29,7 +29,6 @@ from pytriton.port.read.values import (
     Unknown,
     is_open,
     literal,
-    part,
 )
 
 MAX_DEPTH: Final = 12  # of calls
@@ -123,17 +122,12 @@ class Interpreter(Evaluator):
             self.bind(node.target, self.value(node.value, frame), frame)
 
     def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
-        target = node.target
-        old, new = self.value(target, frame), self.value(node.value, frame)
+        old, new = self.value(node.target, frame), self.value(node.value, frame)
         if isinstance(old, list) and isinstance(new, (list, tuple)) and isinstance(node.op, ast.Add):
             old.extend(new)
         else:
             self.changed(old)
-            try:
-                result = computed(node.op, old, new)
-            except FAILURES:
-                result = Unknown(ast.unparse(ast.BinOp(ast.Name(part(old)), node.op, ast.Name(part(new)))))
-            self.bind(target, result, frame)
+            self.bind(node.target, self.value(ast.BinOp(node.target, node.op, node.value), frame), frame)
 
     def do_return(self, node: ast.Return, frame: Frame) -> None:
         raise _Return(None if node.value is None else self.value(node.value, frame))

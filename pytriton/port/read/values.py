@@ -8,9 +8,9 @@ keeps the text of the expression it would be computed by. ``repr`` of a value is
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 
@@ -142,8 +142,12 @@ class LaunchSite:
 
 
 def literal(value: Any) -> bool:
-    """Whether a value is known to the end: no Unknown in it, no part missing."""
-    return not isinstance(value, Unknown) and all(literal(item) for item in _inside(value))
+    """Whether a value is known to the end: plain values, and lists and dicts of them."""
+    if isinstance(value, dict):
+        return literal([*value, *value.values()])
+    if isinstance(value, (list, tuple)):
+        return all(map(literal, value))
+    return isinstance(value, (str, int, float, Dtype, PurePath, type(None)))
 
 
 def is_open(values: Any) -> bool:
@@ -151,10 +155,3 @@ def is_open(values: Any) -> bool:
     if isinstance(values, dict):
         return None in values
     return any(isinstance(value, Unknown) and value.text.startswith("*") for value in values)
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    if isinstance(value, (list, tuple, set)):
-        yield from value
-    elif isinstance(value, dict):
-        yield from value.values()
