@@ -402,6 +402,8 @@ def scale(x, scaling):
         "importlib.import_module(scaling).kernel(x, x, x, x.numel(), grid=[1])",
         "[one for one in (kernel,)].pop()(x, x, x, x.numel(), grid=(1,))",
         "getattr(Scale(), 'kernel')(x, x, x, x.numel(), grid=(1,))",
+        "triton.kernel(open(scaling).read())(x, x, x, x.numel(), grid=(1,))",
+        "triton.kernel(SOURCE, **scaling)(x, x, x, x.numel(), grid=(1,))",
     ],
 )
 @pytest.mark.parametrize("package", [True, False])

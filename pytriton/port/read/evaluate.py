@@ -88,8 +88,7 @@ class Evaluator:
         return node.value
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:
-        bound, value = frame.find(node.id)
-        return value if bound else Library(node.id)
+        return frame.find(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
         values: list[Any] = []
@@ -266,7 +265,7 @@ class Evaluator:
                     ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
                     | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
                 ):
-                    self.changed(frame.find(name)[1])
+                    self.changed(frame.find(name))
 
 
 def has_truth(value: Any) -> bool:
@@ -306,8 +305,7 @@ class _Closing(ast.NodeTransformer):
         self.frame = frame
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        bound, value = self.frame.find(node.id)
-        return ast.Name(part(value)) if bound else node
+        return ast.Name(part(self.frame.find(node.id)))
 
 
 def closed(node: ast.expr, frame: Frame) -> str:

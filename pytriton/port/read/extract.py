@@ -110,8 +110,9 @@ def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
 
 
 def _unread(path: Path, tree: ast.Module, launches: list[LaunchSite]) -> Iterator[int]:
-    """The lines of calls that look like launches, by ``grid=``, and are on no path that was followed."""
-    read = {launch.line for launch in launches if launch.file == path}
+    """The lines of calls that look like launches, by ``grid=``, and on no path launch a text that is known."""
+    of_texts = [launch for launch in launches if isinstance(launch.kernel.source, str)]
+    read = {launch.line for launch in of_texts if launch.file == path}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno not in read:
             grids = [keyword.value for keyword in node.keywords if keyword.arg == "grid"]

@@ -132,17 +132,13 @@ def items_of(values: Any) -> list[Any]:
     return list(values)
 
 
-def _dict(mapping: Any = (), /, **named: Any) -> Any:
-    return {**mapping, **named} if isinstance(mapping, dict) else dict(items_of(mapping)) | named
-
-
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": lambda defines=None, num_warps=4, **_: dict(defines or {}),
     "textwrap.dedent": lambda text: strings.operation(text, "dedent", [], {}),
     "list": lambda value=(): items_of(value),
     "tuple": lambda value=(): tuple(items_of(value)),
-    "dict": _dict,
+    "dict": dict,
     "enumerate": lambda value, start=0: enumerate(items_of(value), start),
     "zip": lambda *lists, strict=False: zip(*map(items_of, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(items_of, lists), repeat=repeat),

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pytriton.port.read.values import Library
+
 MAX_PATHS: Final = 64
 MAX_STEPS: Final = 60_000
 
@@ -31,14 +33,14 @@ class Frame:
     def __repr__(self) -> str:
         return self.function
 
-    def find(self, name: str) -> tuple[bool, Any]:
-        """Whether a name is bound here or around, and to what."""
+    def find(self, name: str) -> Any:
+        """What a name is bound to here or around; else it is one of a library, or built in."""
         frame: Frame | None = self
         while frame is not None:
             if name in frame.names:
-                return True, frame.names[name]
+                return frame.names[name]
             frame = frame.around
-        return False, None
+        return Library(name)
 
 
 @dataclass(eq=False)
