@@ -37,7 +37,7 @@ from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations, normal, products
 from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
-from pytriton.port.read.extract import HOLE, Found, between, extract, text_of_file
+from pytriton.port.read.extract import HOLE, UNREAD, Found, between, extract, text_of_file
 from pytriton.port.run.observations import Observation, Seen, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -267,6 +267,8 @@ def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Itera
 def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], program: str) -> Iterator[Seen]:
     """The sources to port, each with its observed launches; see the head of this file."""
     for extracted in founds:
+        if extracted.problem == UNREAD and seen:
+            continue  # the run replaces reading
         text = str(extracted.text).strip()
         own = tuple(observation for observation in seen if observation.text.strip() == text)
         part = any(text in other.text or between(text.split(HOLE), other.text.strip()) for other in seen)

@@ -374,3 +374,48 @@ def test_constant_buffers_are_passed(small: Path) -> None:
     (small / "look.c").write_text(text)
     assert main(["port", "look.c", "--out", "new", "--with-tests"]) == 0
     compare(text, "look", ported(small / "new", "look", "LOOK", {}), Case({}, {}), 7, (1,))
+
+
+UNREAD = f'''\
+import importlib
+import triton
+
+SOURCE = """{TINY}"""
+kernel = triton.kernel(SOURCE)
+
+
+class Scale:
+    def __init__(self):
+        self.kernel = triton.kernel(SOURCE)
+
+
+def scale(x, scaling):
+    kernel(x, x, x, x.numel(), grid=(1,))
+    LAUNCH
+'''
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "scaling.kernel(x, x, x, x.numel(), grid=lambda opt: (1,), defines={'MORE': 1})",
+        "importlib.import_module(scaling).kernel(x, x, x, x.numel(), grid=[1])",
+        "[one for one in (kernel,)].pop()(x, x, x, x.numel(), grid=(1,))",
+        "getattr(Scale(), 'kernel')(x, x, x, x.numel(), grid=(1,))",
+        "triton.kernel(open(scaling).read())(x, x, x, x.numel(), grid=(1,))",
+        "triton.kernel(SOURCE, **scaling)(x, x, x, x.numel(), grid=(1,))",
+    ],
+)
+@pytest.mark.parametrize("package", [True, False])
+def test_a_launch_that_is_not_read_is_named(
+    small: Path, launch: str, package: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though its kernel is ported for another launch: its defines may be others."""
+    (small / "scaling").mkdir()
+    (small / "scaling" / ("__init__.py" if package else "ops.py")).write_text(
+        UNREAD.replace("LAUNCH", launch)
+    )
+    assert main(["port", "scaling", "--out", "new"]) == 1
+    name = "__init__.py" if package else "ops.py"
+    line = UNREAD[: UNREAD.index("LAUNCH")].count("\n") + 1
+    assert f"{name}:{line}: this launch is only known at run time: use --run" in capsys.readouterr().err

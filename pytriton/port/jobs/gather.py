@@ -7,7 +7,6 @@ unknown defines (``**defines`` of a caller outside) count only if there are no o
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,13 +17,14 @@ from pytriton.fold.variants import names_in
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read.extract import Found
-from pytriton.port.read.scopes import question
+from pytriton.port.read.library import DTYPES
 from pytriton.port.read.values import (
     Dtype,
     KernelObject,
     LaunchSite,
     Unknown,
     literal,
+    part,
 )
 from pytriton.source import Source
 
@@ -118,9 +118,9 @@ def _use(
     unknown: dict[str, Unknown] = {}
     for name, value in merged.items():
         if not isinstance(name, str):
-            key = f"the name {name[1]}" if isinstance(name, tuple) else "a name that is not known"
-            dark = dark or Unknown(ast.Name(key, ast.Load()))
+            dark = dark or Unknown(f"the name {name!r}")
             continue
+        name = str(name)
         value = _decided(value, decisions)
         if isinstance(value, (list, tuple)) and value and all(_is_value(item) for item in value):
             swept[name] = tuple(plain(item) for item in value)
@@ -129,7 +129,7 @@ def _use(
         elif _is_value(value):
             fixed[name] = plain(value)
         elif value is not None:
-            unknown[name] = value if isinstance(value, Unknown) else Unknown(ast.Name(name, ast.Load()))
+            unknown[name] = value if isinstance(value, Unknown) else Unknown(name)
     taken = _reached(words, [*fixed.values(), *(value_ for some in swept.values() for value_ in some)])
     unknown = {name: value for name, value in unknown.items() if name in taken}
     return Use(
@@ -149,8 +149,9 @@ def _use(
 def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
     """The types that an open one is not, after decisions about it: ``x.dtype == torch.float16``."""
     excluded: set[str] = set()
-    for name, word in WORDS.items():
-        way = decisions.get(f"{value.text} == torch.{name}")
+    for name, dtype in DTYPES.items():
+        word = WORDS[dtype]
+        way = decisions.get(f"{part(value)} == torch.{name}")
         if way is True:
             return frozenset(WORDS.values()) - {word}
         if way is False:
@@ -159,12 +160,10 @@ def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
 
 
 def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
-    """A condition that was decided on the way, or its negation, as a bool."""
+    """A condition that was decided on the way, as a bool."""
     if not isinstance(value, Unknown):
         return value
-    key, turned = question(value)
-    way = decisions.get(key)
-    return value if way is None else way is not turned
+    return decisions.get(value.text, value)
 
 
 def _dark(more: Any, points: str | None) -> str | None:
@@ -176,7 +175,7 @@ def _dark(more: Any, points: str | None) -> str | None:
 def _points(configs: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The known configs, and the expression of unknown ones."""
     if not isinstance(configs, (list, tuple)):
-        return (), configs.text if isinstance(configs, Unknown) else None
+        return (), repr(configs) if isinstance(configs, Unknown) else None
     points: list[Mapping[str, Any]] = []
     for item in configs:
         if isinstance(item, dict) and all(map(_is_value, item.values())):

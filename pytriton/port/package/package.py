@@ -114,7 +114,9 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
         place = work.places.of_text(str(text.extracted.text))
-        if not text.observed and not any(use.line for use in text.job.uses):
+        if text.extracted.problem:
+            work.package.problems += not_ported(text, root)
+        elif not text.observed and not any(use.line for use in text.job.uses):
             unlaunched.append((text, place))
         else:
             _port_text(work, text, place)

@@ -1,9 +1,9 @@
 """Expressions of the scanned Python -> values.
 
-What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
-``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
+What is not known becomes an ``Unknown``, in one place (``Evaluator.value``): its text is the expression with the
+values of its names put in. After ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
 
-That expression is the identity of an unknown value. A name that a loop assigns gets a new one. Two calls with one
+That text is the identity of an unknown value. A name that a loop assigns gets a new one. Two calls with one
 text (``sizes.pop()``) are taken for equal: combinations may be missing then, and none is wrong.
 """
 
@@ -21,16 +21,14 @@ from pytriton.port.read import library, strings
 from pytriton.port.read.scopes import Frame
 from pytriton.port.read.values import (
     FAILURES,
-    Dtype,
+    BoundMethod,
     Library,
     NotKnown,
     ScannedFunction,
     Unknown,
     is_open,
-    leaf,
     literal,
-    node_of,
-    text_of,
+    part,
     traced,
 )
 
@@ -41,11 +39,8 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop],
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
     ast.Pow: operator.pow,
     ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -56,11 +51,8 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop],
     ast.IsNot: operator.is_not,
     ast.In: lambda item, items: item in items,
     ast.NotIn: lambda item, items: item not in items,
-    ast.Not: operator.not_,
     ast.USub: operator.neg,
 }
-_PLAIN: Final = (str, int, float, list, tuple, Dtype, type(None))  # what is compared
-MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
 MAX_NUMBER: Final = 1 << 64
 
 
@@ -81,11 +73,11 @@ class Evaluator:
         if handler is not None:
             with suppress(*FAILURES):
                 return handler(node, frame)
-        return Unknown(closed(node, frame))
+        return Unknown(closed(node, frame), kind_of(node))
 
     def truth(self, value: Any) -> bool:
         """A condition: known, or decided for this run."""
-        return bool(value) if known_truth(value) else bool(self.choices.decide(value))
+        return bool(value) if has_truth(value) else bool(self.choices.decide(repr(value)))
 
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
@@ -96,22 +88,18 @@ class Evaluator:
         return node.value
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:
-        bound, value = frame.find(node.id)
-        return value if bound else Library(node.id)
+        return frame.find(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
-        text: str = traced(())
-        line = node.lineno
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                if part.format_spec is not None or part.conversion not in (-1, ord("s")):
+        values: list[Any] = []
+        for piece in node.values:
+            if isinstance(piece, ast.FormattedValue):
+                if piece.format_spec is not None or piece.conversion not in (-1, ord("s")):
                     raise NotKnown
-                value = self.value(part.value, frame)
-                text = strings.add(text, traced(((strings.operation("{}", "format", [value], {}), line),)))
-            elif isinstance(part, ast.Constant):
-                text = strings.add(text, traced(((str(part.value), line),)))
-                line += str(part.value).count("\n")
-        return text
+                piece = piece.value
+            values.append(self.value(piece, frame))
+        text = traced((("%s" * len(values), node.lineno),))
+        return strings.operation(text, "__mod__", [tuple(values)], {})
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
         elements: list[Any] = []
@@ -122,7 +110,7 @@ class Evaluator:
             elif isinstance(value, (list, tuple)):
                 elements += value
             else:
-                elements.append(Unknown(ast.Starred(node_of(value), ast.Load())))
+                elements.append(Unknown(f"*{part(value)}"))
         return tuple(elements) if isinstance(node, ast.Tuple) else elements
 
     on_tuple = on_list
@@ -130,11 +118,7 @@ class Evaluator:
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
         entries: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
-            value = self.value(item, frame)
-            if key is not None:
-                entries[hashed(self.value(key, frame))] = value
-            else:
-                entries.update(value if isinstance(value, dict) else {None: value})
+            enter(entries, None if key is None else self.value(key, frame), self.value(item, frame))
         return entries
 
     def on_attribute(self, node: ast.Attribute, frame: Frame) -> Any:
@@ -147,20 +131,12 @@ class Evaluator:
                 return base.parent
             case Library():
                 return library.attribute(base, name)
-            case Frame() if name == "apply" and isinstance(base.names.get("forward"), ScannedFunction):
-                forward = base.names["forward"]  # of an autograd function
-                return ScannedFunction(forward.node, forward.around, leaf("ctx"))
-            case Frame() if isinstance(function := base.names.get(name), ScannedFunction):
-                decorators = [
-                    ast.unparse(decorator) for decorator in getattr(function.node, "decorator_list", ())
-                ]
-                owner = base if "classmethod" in decorators else function.owner
-                return ScannedFunction(function.node, function.around, owner)
             case Frame():
-                return base.names.get(name, leaf(f"{base.function}.{name}"))
+                return base.names.get(name, Unknown(f"{base}.{name}"))
+            case str() | list() | dict() | tuple() | PurePath():
+                return BoundMethod(base, name)
             case _:
-                kind = "dtype" if name == "dtype" else None
-                return Unknown(ast.Attribute(node_of(base), name, ast.Load()), kind)
+                return Unknown(f"{part(base)}.{name}", "dtype" if name == "dtype" else None)
 
     def on_subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         base = self.value(node.value, frame)
@@ -169,62 +145,48 @@ class Evaluator:
     def entry(self, base: Any, key: Any) -> Any:
         """``base[key]``; an entry of a known dict under an unknown key is decided, one question a key."""
         if isinstance(base, dict):
-            if hashed(key) in base:
-                return base[hashed(key)]
+            if key in base:
+                return base[key]
             if base and None not in base and not literal(key):
                 *others, last = base
                 for other in others:
-                    question = ast.Compare(node_of(key), [ast.Eq()], [node_of(other)])
-                    if self.truth(Unknown(question, "bool")):
+                    if self.truth(Unknown(f"{part(key)} == {other!r}")):
                         return base[other]
                 return base[last]
         elif isinstance(base, (list, tuple, str)) and isinstance(key, int) and not is_open(base):
             with suppress(IndexError):
                 return base[key]
-        return Unknown(ast.Subscript(node_of(base), node_of(key), ast.Load()))
+        return Unknown(f"{part(base)}[{key!r}]")
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
-        return self.operator(node.op, self.value(node.left, frame), self.value(node.right, frame))
+        return computed(node.op, self.value(node.left, frame), self.value(node.right, frame))
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
-        return self.operator(node.op, self.value(node.operand, frame))
+        value = self.value(node.operand, frame)
+        return not self.truth(value) if isinstance(node.op, ast.Not) else computed(node.op, value)
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
         operands = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
-        return self.operator(node.ops[0], *operands)
-
-    def operator(self, op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
-        """What an operator gives."""
-        with suppress(*FAILURES):
-            return _computed(op, *operands)
-        first, *others = map(node_of, operands)
-        match op:
-            case ast.operator():
-                return Unknown(ast.BinOp(first, op, others[0]))
-            case ast.unaryop():
-                return Unknown(ast.UnaryOp(op, first), "bool" if isinstance(op, ast.Not) else None)
-            case ast.cmpop() if len(others) == 1:
-                return Unknown(ast.Compare(first, [op], others), "bool")
-        raise NotKnown
+        return computed(node.ops[0], *operands)
 
     def on_boolop(self, node: ast.BoolOp, frame: Frame) -> Any:
-        """Parts on the way to the result that are unknown make all of it unknown."""
-        parts: list[Any] = []
-        for part in node.values:
-            value = self.value(part, frame)
-            parts.append(value)
-            if known_truth(value) and bool(value) is isinstance(node.op, ast.Or):
-                break
-        if all(map(known_truth, parts[:-1])):
-            return parts[-1]
-        return Unknown(ast.BoolOp(node.op, [node_of(part) for part in parts]), "bool")
+        """Operands before the last that are unknown make all of it unknown."""
+        *firsts, last = node.values
+        for operand in firsts:
+            value = self.value(operand, frame)
+            if not has_truth(value):
+                raise NotKnown
+            if bool(value) is isinstance(node.op, ast.Or):
+                return value
+        return self.value(last, frame)
 
     def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
+        """One unknown value where both are; else it is decided which."""
         condition = self.value(node.test, frame)
         if isinstance(condition, Unknown):
             arms = [self.value(arm, frame) for arm in (node.body, node.orelse)]
             if all(isinstance(arm, Unknown) for arm in arms):
-                return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
+                return Unknown(f"{part(arms[0])} if {part(condition)} else {part(arms[1])}", arms[0].kind)
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
 
     def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
@@ -239,12 +201,12 @@ class Evaluator:
     def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
         inner = Frame(around=frame, module=frame.module)
         rows = self._rows(node.generators, inner)
-        return {hashed(self.value(node.key, inner)): self.value(node.value, inner) for _ in rows}
+        return {self.value(node.key, inner): self.value(node.value, inner) for _ in rows}
 
     def _rows(self, generators: list[ast.comprehension], frame: Frame) -> Iterator[None]:
         """Bind the names of each iteration of a comprehension; raises NotKnown.
 
-        An unknown filter is one decision: it keeps all, or the whole is unknown.
+        An unknown filter is one decision: it keeps all, or nothing.
         """
         if not generators:
             yield
@@ -253,10 +215,11 @@ class Evaluator:
         for item in library.items_of(self.value(first.iter, frame)):
             self.bind(first.target, item, frame)
             tests = [self.value(test, frame) for test in first.ifs]
-            for test, value in zip(first.ifs, tests, strict=True):
-                if not known_truth(value) and not self.truth(Unknown(test)):
-                    raise NotKnown
-            if all(tests):
+            wholes = [Unknown(ast.unparse(test)) for test in first.ifs]
+            if all(
+                self.truth(test if has_truth(test) else whole)
+                for test, whole in zip(tests, wholes, strict=True)
+            ):
                 yield from self._rows(others, frame)
 
     # ---------------------------------------------------------------- assignments
@@ -277,9 +240,7 @@ class Evaluator:
                 base.names[target.attr] = value
         elif isinstance(target, ast.Subscript):
             base, key = self.value(target.value, frame), self.value(target.slice, frame)
-            if isinstance(base, dict):
-                base[hashed(key)] = value
-            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+            if isinstance(base, dict) or (isinstance(base, list) and key in range(len(base))):
                 base[key] = value
             else:
                 self.changed(base)
@@ -288,9 +249,9 @@ class Evaluator:
         """A known list or dict was written to in a way that is not followed: it has an unknown part now."""
         self.count += 1
         if isinstance(value, list):
-            value[:] = [Unknown(ast.Starred(ast.Name(f"list_{self.count}", ast.Load()), ast.Load()))]
+            value[:] = [Unknown(f"*list_{self.count}")]
         elif isinstance(value, dict):
-            value[None] = leaf(f"dict_{self.count}")
+            value[None] = Unknown(f"dict_{self.count}")
 
     def forget(self, nodes: Iterable[ast.AST], frame: Frame) -> None:
         """Names and objects that code writes which is not followed, or not as often as it runs, are unknown."""
@@ -298,49 +259,41 @@ class Evaluator:
             match node:
                 case ast.Name(id=name, ctx=ast.Store()):
                     self.count += 1
-                    old = frame.names.get(name)
-                    kind = "bool" if isinstance(old, bool) else "int" if isinstance(old, int) else None
-                    frame.names[name] = leaf(f"{name}_{self.count}", kind)
+                    kind = "bool" if isinstance(frame.names.get(name), bool) else None
+                    frame.names[name] = Unknown(f"{name}_{self.count}", kind)
                 case (
                     ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
                     | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
                 ):
-                    self.changed(frame.find(name)[1])
+                    self.changed(frame.find(name))
 
 
-def known_truth(value: Any) -> bool:
+def has_truth(value: Any) -> bool:
     """Whether a value as a condition is known."""
     return not isinstance(value, (Unknown, Library)) and (
         not isinstance(value, (list, dict)) or not is_open(value)
     )
 
 
-def _computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
+def computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
     """What an operator gives for known operands, within bounds; raises one of ``FAILURES`` where it is unknown."""
     match op, *operands:
         case ast.Mod(), str(text), right:
             return strings.operation(text, "__mod__", [right], {})
         case ast.Add(), str(left), str(right):
             return strings.add(left, right)
-        case ast.Not(), value:
-            known = known_truth(value)
         case ((ast.In() | ast.NotIn()), left, dict(entries)):
-            operands = hashed(left), entries
-            known = None not in entries and (operands[0] in entries or literal(left) or not entries)
+            fits = None not in entries and (left in entries or literal(left) or not entries)
         case ((ast.Is() | ast.IsNot()), left, right):
-            known = right is None and not isinstance(left, Unknown)
+            fits = right is None and not isinstance(left, (Unknown, Library))
         case (ast.operator(), int() | float(), int() | float()):
-            small = 64 if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)) else MAX_NUMBER
-            known = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small
-        case ast.Mult(), list(items) | str(items), int(count):
-            known = len(items) * count <= MAX_REPEATED
+            small = 64 if isinstance(op, (ast.Pow, ast.LShift)) else MAX_NUMBER
+            fits = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small
         case ast.Add(), (list() | tuple()) as left, right:
-            known = type(left) is type(right)
-        case ast.cmpop(), left, right:
-            known = all(isinstance(operand, _PLAIN) and literal(operand) for operand in operands)
+            fits = type(left) is type(right)
         case _:
-            known = isinstance(op, (ast.USub, ast.Div)) and literal(operands)
-    if not known:
+            fits = isinstance(op, (ast.cmpop, ast.USub, ast.Div)) and literal(operands)
+    if not fits:
         raise NotKnown
     return _OPERATORS[type(op)](*operands)
 
@@ -352,20 +305,24 @@ class _Closing(ast.NodeTransformer):
         self.frame = frame
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        bound, value = self.frame.find(node.id)
-        return node_of(value) if bound and isinstance(node.ctx, ast.Load) else node
+        return ast.Name(part(self.frame.find(node.id)))
 
 
-def closed(node: ast.expr, frame: Frame) -> ast.expr:
-    """An expression that is not followed, with known parts put in: names mean little outside of their function."""
-    expression: ast.expr = _Closing(frame).visit(copy.deepcopy(node))
-    return expression
+def closed(node: ast.expr, frame: Frame) -> str:
+    """An expression that is not known, with known parts put in: names mean little outside of their function."""
+    return ast.unparse(_Closing(frame).visit(copy.deepcopy(node)))
 
 
-def hashed(key: Any) -> Any:
-    """A key for a dict: a known value itself, an unknown one as text."""
-    if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
-        key, (str, int, float, Dtype, type(None))
-    ):
-        return ("key", text_of(node_of(key)))
-    return str(key) if isinstance(key, str) else key
+def kind_of(node: ast.expr) -> str | None:
+    """The type that an unknown value has by its expression."""
+    match node:
+        case ast.Compare() | ast.BoolOp():
+            return "bool"
+        case ast.Call(func=ast.Name(id="bool" | "int" as name)):
+            return name
+    return None
+
+
+def enter(entries: dict[Any, Any], key: Any, value: Any) -> None:
+    """Add an entry to a dict, or the entries ``**value`` (``key`` None); the key None is for unknown ones."""
+    entries.update({key: value} if key is not None else value if isinstance(value, dict) else {None: value})

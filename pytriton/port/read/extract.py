@@ -17,7 +17,7 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.interpret import follow
-from pytriton.port.read.values import LaunchSite, Traced, Unknown, traced
+from pytriton.port.read.values import LaunchSite, Traced, traced
 
 
 @dataclass(eq=False)
@@ -43,6 +43,7 @@ _CUDA: Final = re.compile(r"\b(threadIdx|blockIdx|blockDim|__syncthreads|__share
 
 HOLE: Final = "\ue000"  # a part that is only known at run time
 BUILT: Final = "this source is put together at run time: use --run"
+UNREAD: Final = "this launch is only known at run time: use --run"
 
 
 def looks_like(text: str) -> bool:
@@ -83,7 +84,12 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"this Python cannot be read ({error.__class__.__name__}: {error})"
         return [Found(path, _whole(HOLE), problem=why)] if looks_like(text) else []
-    sources = list(_by_text(path, follow(path, tree, root)))
+    launches = follow(path, tree, root)
+    sources = list(_by_text(path, launches))
+    sources += [
+        Found(path, _whole(f"{HOLE}{path}:{line}", line), problem=UNREAD)
+        for line in _unread(path, tree, launches)
+    ]
     used = {line for text in sources for line in _lines_of(text)}
     for loose, lines, problem in _loose(tree):
         if not used.intersection(lines):
@@ -96,11 +102,22 @@ def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
     groups: dict[str, Found] = {}
     for launch in launches:
         source = launch.kernel.source
-        if isinstance(source, Unknown) or not isinstance(source, str) or not source.strip():
+        if not isinstance(source, str) or not source.strip():
             continue
         text = source if isinstance(source, Traced) else traced(((str(source), launch.kernel.line),))
         groups.setdefault(text, Found(text.path or path, text)).launches.append(launch)
     yield from groups.values()
+
+
+def _unread(path: Path, tree: ast.Module, launches: list[LaunchSite]) -> Iterator[int]:
+    """The lines of calls that look like launches, by ``grid=``, and on no path launch a text that is known."""
+    of_texts = [launch for launch in launches if isinstance(launch.kernel.source, str)]
+    read = {launch.line for launch in of_texts if launch.file == path}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.lineno not in read:
+            grids = [keyword.value for keyword in node.keywords if keyword.arg == "grid"]
+            if grids and not isinstance(grids[0], ast.Constant):
+                yield node.lineno
 
 
 def _lines_of(extracted: Found) -> Iterator[int]:

@@ -15,10 +15,11 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, strings
-from pytriton.port.read.evaluate import Evaluator, closed, hashed
+from pytriton.port.read.evaluate import Evaluator, enter
 from pytriton.port.read.scopes import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     FAILURES,
+    BoundMethod,
     KernelObject,
     LaunchSite,
     Library,
@@ -27,10 +28,7 @@ from pytriton.port.read.values import (
     Traced,
     Unknown,
     is_open,
-    leaf,
     literal,
-    node_of,
-    text_of,
 )
 
 MAX_DEPTH: Final = 12  # of calls
@@ -42,14 +40,6 @@ _NO_DEFINES: Final = ("grid", "num_warps", "num_stages", "bench")  # keywords of
 class _Return(Exception):
     def __init__(self, value: Any) -> None:
         self.value = value
-
-
-class _Break(Exception):
-    """``break`` leaves a loop."""
-
-
-class _Continue(Exception):
-    """``continue`` leaves a round of it."""
 
 
 class Interpreter(Evaluator):
@@ -72,17 +62,15 @@ class Interpreter(Evaluator):
         frame = Frame({"__file__": str(path), "__name__": name})
         frame.module = path
         self.modules[path.resolve()] = frame
-        with contextlib.suppress(_Return, _Break, _Continue, StopPath):
+        with contextlib.suppress(_Return, StopPath):
             self.body(tree.body, frame)
         self._forget_globals(tree, frame)
         return frame
 
     def _forget_globals(self, tree: ast.Module, frame: Frame) -> None:
-        """Numbers and texts that a function may give to a global name are unknown in all functions."""
+        """Names that a function assigns by ``global`` are unknown in all functions."""
         changed = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        for name in changed:
-            if isinstance(frame.names.get(name), (bool, int, float, str)):
-                frame.names[name] = leaf(name)
+        frame.names |= {name: Unknown(name) for name in changed}
 
     def imported(self, name: str, level: int, frame: Frame) -> Any:
         """A module of the project, or the library of this name."""
@@ -108,11 +96,7 @@ class Interpreter(Evaluator):
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return Library(name)
-        mine, self.launches = self.launches, []
-        try:
-            return self.module(path, tree, name)
-        finally:
-            self.launches = mine
+        return self.module(path, tree, name)
 
     # Statements
 
@@ -138,25 +122,18 @@ class Interpreter(Evaluator):
             self.bind(node.target, self.value(node.value, frame), frame)
 
     def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
-        target = node.target
-        old, new = self.value(target, frame), self.value(node.value, frame)
+        old, new = self.value(node.target, frame), self.value(node.value, frame)
         if isinstance(old, list) and isinstance(new, (list, tuple)) and isinstance(node.op, ast.Add):
             old.extend(new)
         else:
             self.changed(old)
-            self.bind(target, self.operator(node.op, old, new), frame)
+            self.bind(node.target, self.value(ast.BinOp(node.target, node.op, node.value), frame), frame)
 
     def do_return(self, node: ast.Return, frame: Frame) -> None:
         raise _Return(None if node.value is None else self.value(node.value, frame))
 
     def do_raise(self, node: ast.Raise, frame: Frame) -> None:
         raise StopPath
-
-    def do_break(self, node: ast.stmt, frame: Frame) -> None:
-        raise _Break
-
-    def do_continue(self, node: ast.stmt, frame: Frame) -> None:
-        raise _Continue
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
         frame.names[node.name] = self.defined[node] = ScannedFunction(node, frame)
@@ -167,41 +144,42 @@ class Interpreter(Evaluator):
         for member in inner.names.values():
             if isinstance(member, ScannedFunction) and member.around is inner:
                 member.around = frame  # a method does not see the class body
+                if "classmethod" in map(ast.unparse, getattr(member.node, "decorator_list", ())):
+                    member.owner = inner
+        forward = inner.names.get("forward")
+        if isinstance(forward, ScannedFunction):  # an autograd function
+            inner.names["apply"] = ScannedFunction(forward.node, frame, Unknown("ctx"))
         frame.names[node.name] = inner
 
     def do_if(self, node: ast.If, frame: Frame) -> None:
-        condition = self.value(node.test, frame)
-        if isinstance(condition, Unknown) and isinstance(node.body[-1], ast.Raise):
-            self.body(node.orelse, frame)
-            return
-        self.body(node.body if self.truth(condition) else node.orelse, frame)
+        """A check that raises is taken as passed."""
+        checks = isinstance(node.body[-1], ast.Raise)
+        wanted = not checks and self.truth(self.value(node.test, frame))
+        self.body(node.body if wanted else node.orelse, frame)
 
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
         try:
+            if any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(node)):
+                raise NotKnown
             items = library.items_of(values)
         except NotKnown:
-            self._once(node, ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []), frame)
+            self._once(node, Unknown(f"next({values!r})"), frame)
             return
-        with contextlib.suppress(_Break):
-            for item in items:
-                self.bind(node.target, item, frame)
-                with contextlib.suppress(_Continue):
-                    self.body(node.body, frame)
-            self.body(node.orelse, frame)
+        for item in items:
+            self.bind(node.target, item, frame)
+            self.body(node.body, frame)
+        self.body(node.orelse, frame)
 
     def do_while(self, node: ast.While, frame: Frame) -> None:
-        self._once(node, node.test, frame)
+        self._once(node, None, frame)
 
-    def _once(self, node: ast.For | ast.While, head: ast.expr, frame: Frame) -> None:
-        """A round of a loop of which the number of rounds is unknown."""
+    def _once(self, node: ast.For | ast.While, item: Any, frame: Frame) -> None:
+        """A round of a loop of which the number of rounds is unknown; what ``break`` leaves out is followed."""
         self.forget([node], frame)
         if isinstance(node, ast.For):
-            self.bind(node.target, Unknown(head), frame)
-        else:
-            self.value(head, frame)
-        with contextlib.suppress(_Break, _Continue):
-            self.body(node.body, frame)
+            self.bind(node.target, item, frame)
+        self.body(node.body, frame)
         self.body(node.orelse, frame)
         self.forget([node], frame)
 
@@ -252,9 +230,7 @@ class Interpreter(Evaluator):
             if isinstance(node, ast.Lambda):
                 return self.value(node.body, frame)
             self.body(node.body, frame)
-            if any(isinstance(child, ast.Yield) for child in ast.walk(node)):
-                raise NotKnown
-            return None
+            raise NotKnown  # None, or a generator
         except _Return as result:
             return result.value
         finally:
@@ -267,121 +243,73 @@ class Interpreter(Evaluator):
         node = function.node.args
         positional = [*node.posonlyargs, *node.args]
         padding: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
-        parameters = [*positional, *node.kwonlyargs]
-        names = [parameter.arg for parameter in parameters]
-        passed = dict(zip(names[: len(positional)], arguments or (), strict=False)) | named
         defaults = [*padding, *node.defaults, *node.kw_defaults]
-        for parameter, default in zip(parameters, defaults, strict=True):
+        passed = {
+            parameter.arg: value for parameter, value in zip(positional, arguments or (), strict=False)
+        } | named
+        for parameter, default in zip([*positional, *node.kwonlyargs], defaults, strict=True):
             name, word = parameter.arg, getattr(parameter.annotation, "id", None)
             if name in passed:
-                value = passed[name]
+                value = passed.pop(name)
             elif default is None:
-                value = leaf(name, word if word in ("bool", "int") else None)
+                value = Unknown(name, word if word in ("bool", "int") else None)
             else:
                 value = self.value(default, frame)
                 if arguments is None and isinstance(value, bool):
-                    value = leaf(name, "bool")
+                    value = Unknown(name, "bool")
             frame.names[name] = value
-        rest = (
-            {} if arguments is None else {name: value for name, value in named.items() if name not in names}
-        )
-        if node.vararg is not None:
-            more = leaf(node.vararg.arg) if arguments is None else tuple(arguments[len(positional) :])
-            frame.names[node.vararg.arg] = more
-        if node.kwarg is not None:
-            frame.names[node.kwarg.arg] = leaf(node.kwarg.arg) if arguments is None else rest
+        rest = [(node.vararg, tuple((arguments or ())[len(positional) :])), (node.kwarg, passed)]
+        for parameter_of_rest, values in rest:
+            if parameter_of_rest is not None:
+                name = parameter_of_rest.arg
+                frame.names[name] = Unknown(name) if arguments is None else values
 
-    def launched(
-        self,
-        kernel: KernelObject,
-        arguments: list[Any] | None,
-        named: dict[str, Any],
-        unnamed: Any,
-        line: int,
-    ) -> Any:
-        """Note a kernel object that was made (``arguments`` None), or a call of one."""
-        if arguments is None:
-            self.launches.append(LaunchSite(kernel, 0, decisions=self.choices.trail(), file=self.path))
-            return kernel
+    def launched(self, kernel: KernelObject, line: int, named: dict[Any, Any], frame: Frame) -> None:
+        """Note a kernel object that was made (``line`` 0), or a call of one."""
         named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
-        defines = named.pop("defines", None)
-        merged: dict[Any, Any] = dict(defines) if isinstance(defines, dict) else {}
-        if defines is not None and not isinstance(defines, dict):
-            merged[None] = defines
-        merged.update({hashed(key): value for key, value in named.items()})
-        if unnamed is not None:
-            merged[None] = unnamed
-        self.launches.append(LaunchSite(kernel, line, merged, self.choices.trail(), self.path))
-        return None
+        defines: dict[Any, Any] = {}
+        enter(defines, None, named.pop("defines", None) or {})
+        self.launches.append(LaunchSite(kernel, line, defines | named, self.choices.trail(), frame.module))
 
     # Calls of anything
 
     def on_call(self, node: ast.Call, frame: Frame) -> Any:
-        function = self.callee(node.func, frame)
-        arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
-        named: dict[str, Any] = {}
-        more: Any = None
+        function = self.value(node.func, frame)
+        arguments = list(self.on_list(ast.Tuple(node.args, ast.Load()), frame))
+        named: dict[Any, Any] = {}
         for keyword in node.keywords:
-            value = self.value(keyword.value, frame)
-            if keyword.arg is not None:
-                named[keyword.arg] = value
-            else:
-                names = [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
-                named |= {name: value[name] for name in names}
-                if not isinstance(value, dict) or len(names) < len(value):
-                    more = Unknown(node_of(value))
+            enter(named, keyword.arg, self.value(keyword.value, frame))
         try:
-            return self._called(function, list(arguments), named, more, node, frame)
+            return self._called(function, arguments, named, node.lineno, frame)
         except FAILURES:
-            is_method = isinstance(function, tuple)
-            if is_method:
-                self.changed(function[0])
-            callee = closed(node.func, frame) if is_method else node_of(function)
-            keywords = [ast.keyword(key, node_of(argument)) for key, argument in named.items()]
-            return Unknown(ast.Call(callee, [node_of(argument) for argument in arguments], keywords))
-
-    def callee(self, node: ast.expr, frame: Frame) -> Any:
-        """The called function; a method of a known value is a pair of the value and the name."""
-        if isinstance(node, ast.Attribute):
-            base = self.value(node.value, frame)
-            if isinstance(base, (str, list, dict, tuple, PurePath)):
-                return base, node.attr
-            return self.attribute(base, node.attr)
-        return self.value(node, frame)
+            for value in (*arguments, getattr(function, "base", None)):
+                self.changed(value)
+            raise
 
     def _called(
-        self,
-        function: Any,
-        arguments: list[Any],
-        named: dict[str, Any],
-        more: Any,
-        node: Any,
-        frame: Frame,
+        self, function: Any, arguments: list[Any], named: dict[Any, Any], line: int, frame: Frame
     ) -> Any:
         """The result; raises one of ``FAILURES`` where it is unknown."""
         match function:
             case KernelObject():
-                return self.launched(function, arguments, named, more, node.lineno)
-            case ScannedFunction() if more is None and not is_open(arguments):
+                self.launched(function, line, named, frame)
+                return None
+            case ScannedFunction() if not is_open(named) and not is_open(arguments):
                 return self.call_function(function, arguments, named)
             case Library(name="triton.kernel"):
-                if more is not None:
-                    named["defines"] = {**(named.get("defines") or {}), None: more}
-                return self.launched(
-                    library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
-                )
+                kernel = library.kernel_object(arguments, named, line, self.root)
+                self.launched(kernel, 0, {}, frame)
+                return kernel
             case Library(name=name) if name in _IMPORTS and arguments and isinstance(arguments[0], str):
                 module = arguments[0].split(".")[0] if name == "__import__" else str(arguments[0])
                 return self.imported(module, 0, frame)
-            case Library(name="random.shuffle") if arguments:
-                self.changed(arguments[0])
             case Library(name=name):
                 return library.call(name, arguments, named, self.root)
-            case (base, str(name)):
-                return self._method(base, name, arguments, named, more)
+            case BoundMethod():
+                return self._method(function.base, function.name, arguments, named)
         raise NotKnown
 
-    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[Any, Any]) -> Any:
         """A method of a known value; raises one of ``FAILURES`` where it is not followed."""
         match base, name, arguments:
             case Traced(), "read", _ if base.path is not None:
@@ -390,16 +318,16 @@ class Interpreter(Evaluator):
                 return strings.operation(base, name, arguments, named)
             case PurePath(), ("read_text" | "open"), _:
                 return library.call("open", [base], {}, self.root)
-            case PurePath(), ("resolve" | "absolute"), _:
+            case PurePath(), "resolve", _:
                 return base
             case PurePath(), "joinpath", _ if literal(arguments):
                 return base.joinpath(*map(str, arguments))
             case dict(), "update", _:
-                for argument in [*arguments, named, {} if more is None else more]:
-                    base.update(argument if isinstance(argument, dict) else {None: argument})
+                for argument in [*arguments, named]:
+                    enter(base, None, argument)
                 return None
             case dict(), "get" | "copy" | "items" | "keys" | "values", _ if None not in base:
-                result = getattr(base, name)(*map(hashed, arguments[:1]), *arguments[1:])
+                result = getattr(base, name)(*arguments)
                 return result if name in ("get", "copy") else list(result)
             case (list(), "append", [_]) | (list(), "extend", [list() | tuple()]) | (list(), "copy", []):
                 return getattr(base, name)(*arguments)
@@ -421,18 +349,11 @@ def follow(path: Path, tree: ast.Module, root: Path) -> list[LaunchSite]:
                         run.call_function(function, None, {})
             except (StopPath, RecursionError, *FAILURES):
                 pass
-            choices.outcome = [_outcome(launch) for launch in run.launches]
+            choices.outcome = [
+                repr([launch.kernel.source, launch.kernel.defines, launch.defines]) for launch in run.launches
+            ]
             launches += run.launches
     return launches
-
-
-def _outcome(launch: LaunchSite) -> str:
-    """The options of a launch, as text: runs with equal outcomes are one."""
-    kernel = launch.kernel
-    try:
-        return text_of(node_of([kernel.source, kernel.defines, launch.defines]))
-    except RecursionError:
-        return ""
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -21,7 +21,6 @@ from pytriton.port.read.values import (
     Library,
     NotKnown,
     Traced,
-    Unknown,
     is_open,
     literal,
     traced,
@@ -64,6 +63,8 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
         source = _read([source], {}, root)
+    if not all(isinstance(name, str) for name in named):
+        raise NotKnown
     options = dict(zip(_order(positional), positional, strict=False))
     options = {**options, **{key: value for key, value in named.items() if value is not None}}
     defines = options.get("defines")
@@ -131,34 +132,13 @@ def items_of(values: Any) -> list[Any]:
     return list(values)
 
 
-def _converted(kind: type) -> Callable[[Any], Any]:
-    """``int(x)``, ``float(x)``, ``bool(x)``: of an unknown value, an unknown one of that type."""
-
-    def convert(value: Any = 0) -> Any:
-        if isinstance(value, Unknown):
-            return Unknown(value.node, kind.__name__)
-        if not literal(value):
-            raise NotKnown
-        return kind(value)
-
-    return convert
-
-
-def _dict(mapping: Any = (), /, **named: Any) -> Any:
-    return {**mapping, **named} if isinstance(mapping, dict) else dict(items_of(mapping)) | named
-
-
 # Functions whose effect on unknown values, or on lists of them, is known.
 _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": lambda defines=None, num_warps=4, **_: dict(defines or {}),
     "textwrap.dedent": lambda text: strings.operation(text, "dedent", [], {}),
-    "int": _converted(int),
-    "float": _converted(float),
-    "bool": _converted(bool),
     "list": lambda value=(): items_of(value),
     "tuple": lambda value=(): tuple(items_of(value)),
-    "dict": _dict,
-    "collections.OrderedDict": _dict,
+    "dict": dict,
     "enumerate": lambda value, start=0: enumerate(items_of(value), start),
     "zip": lambda *lists, strict=False: zip(*map(items_of, lists), strict=strict),
     "itertools.product": lambda *lists, repeat=1: itertools.product(*map(items_of, lists), repeat=repeat),
@@ -167,9 +147,8 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
-    **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
+    **dict.fromkeys(("os.path.realpath", "os.path.abspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
-    "str": str,
     "range": lambda *bounds: iter(range(*bounds)),
-    **{function.__name__: function for function in (len, abs, min, max, sum, sorted)},
+    **{function.__name__: function for function in (len, min, max, sorted, str, int, bool)},
 }

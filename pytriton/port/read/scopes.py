@@ -7,15 +7,13 @@ within a run, so that ``AT=transpose_a`` and ``'lda' if transpose_a else '1'`` s
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytriton.port.read.values import node_of, text_of
+from pytriton.port.read.values import Library
 
 MAX_PATHS: Final = 64
-MAX_RUNS_IN_VAIN: Final = 16
 MAX_STEPS: Final = 60_000
 
 
@@ -32,14 +30,17 @@ class Frame:
     function: str = ""
     module: Any = None
 
-    def find(self, name: str) -> tuple[bool, Any]:
-        """Whether a name is bound here or around, and to what."""
+    def __repr__(self) -> str:
+        return self.function
+
+    def find(self, name: str) -> Any:
+        """What a name is bound to here or around; else it is one of a library, or built in."""
         frame: Frame | None = self
         while frame is not None:
             if name in frame.names:
-                return True, frame.names[name]
+                return frame.names[name]
             frame = frame.around
-        return False, None
+        return Library(name)
 
 
 @dataclass(eq=False)
@@ -49,14 +50,13 @@ class Choices:
     inherited: dict[str, bool]
     own: dict[str, bool] = field(default_factory=dict)
     steps: int = 0
-    outcome: Any = None  # results of the run, comparable
+    outcome: list[str] = field(default_factory=list)  # results of the run
 
-    def decide(self, condition: Any) -> bool:
+    def decide(self, condition: str) -> bool:
         """Which way an unknown condition goes in this run."""
-        key, turned = question(condition)
-        if key not in self.inherited and key not in self.own:
-            self.own[key] = True
-        return (self.inherited | self.own)[key] is not turned
+        if condition in self.inherited:
+            return self.inherited[condition]
+        return self.own.setdefault(condition, True)
 
     def step(self) -> None:
         """Count one evaluation; a run has an end."""
@@ -69,36 +69,26 @@ class Choices:
         return tuple({**self.inherited, **self.own}.items())
 
 
-def question(condition: Any) -> tuple[str, bool]:
-    """A condition as text without ``not``, and whether that is its opposite."""
-    node, turned = node_of(condition), False
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, turned = node.operand, not turned
-    return text_of(node), turned
-
-
 def paths() -> Iterator[Choices]:
     """The runs through a piece of code, until every decision went both ways or there are too many.
 
     The caller sets the ``outcome`` of each run, a list. A decision that once brought nothing new is tried again
     only when nothing better is left, so that the many conditions without an effect do not hide the few that have
-    one; and when such runs bring nothing new again and again, it is enough.
+    one.
     """
     pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
     idle: set[str] = set()
     seen: set[str] = set()
-    vain = 0
     for _ in range(MAX_PATHS):
         best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
-        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
+        if not pending:
             return
         decided, turned = pending.pop(best or 0)
         choices = Choices(decided)
         yield choices
-        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
-        if vain and turned is not None:
+        if turned is not None and seen.issuperset(choices.outcome):
             idle.add(turned)
-        seen.update(choices.outcome or ())
+        seen.update(choices.outcome)
         assumed = dict(decided)
         for key, way in choices.own.items():
             pending.append(({**assumed, key: not way}, key))

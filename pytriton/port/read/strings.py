@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.port.read.values import NotKnown, Traced, traced
+from pytriton.port.read.values import NotKnown, Traced, literal, traced
 
 MAX_LENGTH: Final = 1 << 20  # characters, as the translator's own limit
 
@@ -38,27 +37,11 @@ def operation(text: str, name: str, arguments: Sequence[Any], named: Mapping[str
     if name == "dedent":
         result: Any = textwrap.dedent(text)
     else:
-        refused = _OPERATIONS[name]
-        if (refused and re.search(refused, text)) or _length([*arguments, *named.values()]) * len(
-            text
-        ) > MAX_LENGTH:
+        refused, values = _OPERATIONS[name], [*arguments, *named.values()]
+        if (refused and re.search(refused, text)) or not literal(values):
+            raise NotKnown
+        if len(repr(values)) * len(text) > MAX_LENGTH:
             raise NotKnown
         result = getattr(str(text), name)(*arguments, **named)
     line = text.pieces[0][1] if isinstance(text, Traced) else 0
     return traced(((result, line),)) if isinstance(result, str) else result
-
-
-def _length(values: Iterable[Any]) -> int:
-    """How long known values are as text, lists of them included; raises NotKnown for others."""
-    length = 0
-    for value in values:
-        match value:
-            case str() | PurePath() | None | bool() | int() | float():
-                length += len(str(value))
-            case list() | tuple():
-                length += _length(value)
-            case dict():
-                length += _length(value.values())
-            case _:
-                raise NotKnown
-    return length

@@ -2,13 +2,13 @@
 
 The scanned code is never run. Where a value can be known from the syntax tree alone it is a plain Python
 value (numbers, lists, dicts, and text that remembers its lines); everything else is an ``Unknown`` that
-keeps the expression it would be computed by, so that ``cdiv(M, opt.TM)`` can be written down again.
+keeps the text of the expression it would be computed by. ``repr`` of a value is its text in such an expression.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -47,45 +47,32 @@ def traced(pieces: Iterable[tuple[str, int]]) -> Traced:
     return whole_text
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Unknown:
-    """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
+    """A value that only a run would tell. ``text`` is the expression for it, in parameters of the old code.
 
-    ``kind`` is its known type: ``bool``, ``int`` or ``dtype``.
+    Two with one text are one value: a dict can have it as a key, and a condition is decided once. ``kind`` is its
+    known type: ``bool``, ``int`` or ``dtype``.
     """
 
-    node: ast.expr
-    kind: str | None = None
+    text: str
+    kind: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if _size(self.node) > MAX_NODES:  # an expression that doubles at each step is useless
-            object.__setattr__(self, "node", ast.Name(TOO_LONG, ast.Load()))
+        if len(self.text) > MAX_TEXT:  # an expression that doubles at each step is useless
+            object.__setattr__(self, "text", "a_long_expression")
 
-    @property
-    def text(self) -> str:
-        """The expression as Python text: also the identity of the value, so two values never share one."""
-        return text_of(self.node)
+    def __repr__(self) -> str:
+        return self.text
 
 
-def text_of(node: ast.expr) -> str:
-    """An expression as Python text, cached at its node like its size."""
-    text: str | None = getattr(node, "text_", None)
-    if text is None:
-        text = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
-    return text
+MAX_TEXT: Final = 2000
 
 
-TOO_LONG: Final = "a_long_expression"
-MAX_NODES: Final = 300
-
-
-def _size(node: ast.AST) -> int:
-    """How many nodes an expression has, cached at each: expressions are never changed."""
-    size: int | None = getattr(node, "size_", None)
-    if size is None:
-        size = 1 + sum(map(_size, ast.iter_child_nodes(node)))
-        node.size_ = size  # type: ignore[attr-defined]
-    return size
+def part(value: Any) -> str:
+    """A value as Python text, to be put into a larger expression."""
+    text = repr(value)
+    return f"({text})" if isinstance(value, Unknown) and " " in text else text
 
 
 @dataclass(frozen=True)
@@ -94,12 +81,18 @@ class Dtype:
 
     name: str
 
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
 
 @dataclass(frozen=True)
 class Library:
     """A name of a library, dotted: ``triton.kernel``, ``torch.float16``, ``os.path.join``."""
 
     name: str
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 @dataclass(eq=False)
@@ -109,6 +102,17 @@ class ScannedFunction:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     around: Any  # the Frame it was defined in
     owner: Any = None  # its first argument, of a method that is bound
+
+    def __repr__(self) -> str:
+        return getattr(self.node, "name", f"lambda_{self.node.lineno}_{self.node.col_offset}")
+
+
+@dataclass(frozen=True)
+class BoundMethod:
+    """``base.name`` of a known text, list, dict, tuple or path."""
+
+    base: Any
+    name: str
 
 
 @dataclass(eq=False)
@@ -137,50 +141,17 @@ class LaunchSite:
     file: Path | None = None
 
 
-def leaf(name: str, kind: str | None = None) -> Unknown:
-    """A parameter or another name that is unknown."""
-    return Unknown(ast.Name(name, ast.Load()), kind)
-
-
 def literal(value: Any) -> bool:
-    """Whether a value is known to the end: no Unknown in it, no part missing."""
-    return not isinstance(value, Unknown) and all(literal(item) for item in _inside(value))
+    """Whether a value is known to the end: plain values, and lists and dicts of them."""
+    if isinstance(value, dict):
+        return literal([*value, *value.values()])
+    if isinstance(value, (list, tuple)):
+        return all(map(literal, value))
+    return isinstance(value, (str, int, float, Dtype, PurePath, type(None)))
 
 
 def is_open(values: Any) -> bool:
     """Whether a list has a part ``*rest``, or a dict further entries, that are unknown."""
     if isinstance(values, dict):
         return None in values
-    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    if isinstance(value, (list, tuple, set)):
-        yield from value
-    elif isinstance(value, dict):
-        yield from value.values()
-
-
-def node_of(value: Any) -> ast.expr:
-    """An expression for a value."""
-    match value:
-        case Unknown():
-            return value.node
-        case Library():
-            return ast.Name(value.name, ast.Load())
-        case Dtype():
-            return ast.Name(f"torch.{value.name}", ast.Load())
-        case ScannedFunction():
-            return ast.Name(
-                getattr(value.node, "name", f"lambda_{value.node.lineno}_{value.node.col_offset}"), ast.Load()
-            )
-        case dict():
-            return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
-        case list() | tuple():
-            kind = ast.List if isinstance(value, list) else ast.Tuple
-            return kind([node_of(item) for item in value], ast.Load())
-        case str() | PurePath():
-            return ast.Constant(str(value))
-        case None | bool() | int() | float() | bytes():
-            return ast.Constant(value)
-    return ast.Name(type(value).__name__, ast.Load())
+    return any(isinstance(value, Unknown) and value.text.startswith("*") for value in values)

@@ -109,6 +109,12 @@ def test_a_filtered_sweep(tmp_path: Path) -> None:
         "d = {'a': 32}\n  d.popitem()\n  t = d.get('b', 64)",
         "t = 32\n  for i in x.all():\n    t = 2 * t",
         "t = 32\n  while x.any():\n    t += 1",
+        "for t in (64, 32):\n    if x.n % t == 0:\n      break",
+        "t = 32\n  for u in (64, 32):\n    if x.n % u == 0:\n      continue\n    t = u",
+        "t = rows(x)[0]",
+        "t = 64 >> 1",
+        "t = sum([16, 16])",
+        "t = ([32] * 2)[0]",
         "t = 32\n  match x.n:\n    case 1:\n      t = 64",
         "s = [32]\n  for i in x.all():\n    s.append(i)\n  t = len(s)",
         "s = []\n  for i in x.all():\n    s.append('1')\n  t = '+'.join(s)",
@@ -127,15 +133,11 @@ def test_what_is_not_followed_is_unknown(tmp_path: Path, code: str) -> None:
     head = (
         HEAD
         + "import random\nGLOBAL = 32\ndef change(n):\n  global GLOBAL\n  GLOBAL = n\ndef one(n=32):\n  return n\n"
+        + "def rows(x):\n  yield 32\n"
     )
     rest = "\n  triton.kernel(SRC)(x, x, 1, grid=(1,), defines={'TILE': t, 'TYPE': 'float', 'AT': 1})\n"
     for use in uses(tmp_path, f"class A:\n  t = 32\ndef f(self, x):\n  {code}{rest}", head):
         assert "TILE" in use.open
-
-
-def test_break_leaves_a_loop(tmp_path: Path) -> None:
-    code = "def f(x):\n  for t in (64, 32):\n    if x.n % t == 0:\n      break\n  triton.kernel(SRC)(x, x, 1, grid=(1,), defines={'TILE': t})\n"
-    assert {use.fixed["TILE"] for use in uses(tmp_path, code)} == {64, 32}
 
 
 def test_further_defines_of_a_dict_stay_in_the_dark(tmp_path: Path) -> None:
