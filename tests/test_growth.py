@@ -43,17 +43,23 @@ def test_memory_of_five_thousand_lines() -> None:
 
 
 def test_nothing_is_left_for_the_collector() -> None:
-    """It waits while a text is translated, so what only it can free would pile up."""
+    """It waits while a text is translated, so what only it can free would pile up.
+
+    Other threads of a test run may leave something meanwhile, so the least of three counts.
+    """
     text = generated(300)
     pytriton.translate(text, GENERATED_DEFINES)
-    gc.collect()
-    try:
-        gc.disable()
-        pytriton.translate("//\n" + text, GENERATED_DEFINES)
-        assert not gc.isenabled()
-        assert gc.collect() < 100
-    finally:
-        gc.enable()
+    left = []
+    for number in range(3):
+        gc.collect()
+        try:
+            gc.disable()
+            pytriton.translate(f"//{number}\n{text}", GENERATED_DEFINES)
+            assert not gc.isenabled()
+            left.append(gc.collect())
+        finally:
+            gc.enable()
+    assert min(left) < 100
 
 
 def test_the_collector_waits() -> None:
