@@ -11,7 +11,9 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
 from pytriton.port.package.launcher import NAMES, TESTING, launcher, module_of_tests
+from pytriton.port.package.modules import WIDTH, _condition
 from pytriton.port.package.output import diff, uncommitted
+from pytriton.port.package.serves import ConditionLambda
 from pytriton.port.package.texts import Places
 from tests.processes import python
 
@@ -224,3 +226,12 @@ def test_diff_of_a_file_that_leaves(tmp_path: Path) -> None:
     name = tmp_path.name
     wanted = f"--- a/{name}/a.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
     assert diff(tmp_path, {"a.c": None}) == wanted
+
+
+def test_a_condition_on_many_defines_has_short_lines() -> None:
+    names = tuple(f"A_LONG_FLAG_{number}" for number in range(9))
+    text = "\n".join(_condition("serves=", ConditionLambda((), names, names), 4))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    accepts = eval(f"dict({text})")["serves"]
+    assert accepts(**dict.fromkeys(names, True))
+    assert not accepts(**dict.fromkeys(names[1:], True))

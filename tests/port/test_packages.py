@@ -78,6 +78,7 @@ def test_printed_modules_are_formatted_and_unchanged_files_the_same(name: str, t
     printed = [*package.glob("_t*.py"), *(package / "kernels").glob("*.py")]
     done = python("-m", "ruff", "format", "--isolated", "--check", *printed)
     assert done.returncode == 0, done.stdout
+    assert [line for path in printed for line in path.read_text().splitlines() if len(line) > 120] == []
     before = {path: path.read_bytes() for path in package.rglob("*.py")}
     ported(name, tmp_path, run=name in ("contract2020", "layers2021"))  # by the same command
     assert {path: path.read_bytes() for path in package.rglob("*.py")} == before

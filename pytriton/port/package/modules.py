@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, Final
 
 from pytriton.fold.leaves import Table
@@ -163,7 +164,8 @@ def _condition(name: str, condition: ConditionLambda, indent: int) -> Iterator[s
         yield line
         return
     separated = re.split(r" (?=and |or )", " and ".join(condition.terms))
-    yield from _packed(f"{head}(", separated, "),", indent, " ")
+    opened = fill(f"{head}(", WIDTH, subsequent_indent=" " * (indent + 8))
+    yield from _packed(opened, separated, "),", indent, " ")
 
 
 def _tables(tables: Sequence[Table], indent: int) -> Iterator[str]:
