@@ -25,6 +25,20 @@ def conv(
     TK: tl.constexpr,
     ACCUMULATE: tl.constexpr,
 ):
+    tl.static_assert(
+        DW
+        and not BIAS
+        and not DX
+        or not DW
+        and (
+            TC > 0
+            and TC & (TC - 1) == 0
+            or TC >= 1
+            and not (TC > 0 and TC & (TC - 1) == 0)
+            and 1 % TC != 0
+        ),
+        "not ported for these values: run port with -D",
+    )
     TC_PADDED: tl.constexpr = triton.next_power_of_2(TC)
     in_TC = (
         tl.arange(0, TC_PADDED) < TC

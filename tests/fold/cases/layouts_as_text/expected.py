@@ -28,6 +28,14 @@ def matmul(
     RELU: tl.constexpr,
     GELU: tl.constexpr,
 ):
+    tl.static_assert(
+        TZ <= 2147483647 and TZ >= 1,
+        "not ported for these values: run port with -D TZ=...",
+    )
+    tl.static_assert(
+        not GELU or not RELU,
+        "not ported for these values: run port with -D RELU=... -D GELU=...",
+    )
     stride_ak = lda if STRIDE_AK == "lda" else 1
     stride_bk = ldb if STRIDE_BK == "ldb" else 1
     # prologue

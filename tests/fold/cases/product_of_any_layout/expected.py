@@ -26,6 +26,10 @@ def product(
     B_DOWN: tl.constexpr,
     B_ACROSS: tl.constexpr,
 ):
+    tl.static_assert(
+        SPLIT <= 2147483647 and SPLIT >= 1,
+        "not ported for these values: run port with -D SPLIT=...",
+    )
     a_down = lda if A_DOWN == "lda" else 1
     a_across = lda if A_ACROSS == "lda" else 1
     b_down = ldb if B_DOWN == "ldb" else 1

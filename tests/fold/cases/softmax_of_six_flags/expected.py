@@ -25,6 +25,18 @@ def softmax_fwd(
     APPLY_PAIRS: tl.constexpr,
     PAIRS_MUL: tl.constexpr,
 ):
+    tl.static_assert(
+        BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
+        "not ported for these values: run port with -D BLOCK=...",
+    )
+    tl.static_assert(
+        APPLY_KEYS or not KEYS_MUL,
+        "not ported for these values: run port with -D APPLY_KEYS=... -D KEYS_MUL=...",
+    )
+    tl.static_assert(
+        APPLY_PAIRS or not PAIRS_MUL,
+        "not ported for these values: run port with -D APPLY_PAIRS=... -D PAIRS_MUL=...",
+    )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     # this program's row of numbers, and the row of blocks that it runs through

@@ -36,6 +36,10 @@ def kernel(
     STRIDE_OUTER: tl.constexpr,
     STRIDE_INNER: tl.constexpr,
 ):
+    tl.static_assert(
+        BLOCK <= 2147483647 and BLOCK >= -2147483647,
+        "not ported for these values: run port with -D BLOCK=...",
+    )
     stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
     stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
     pid0 = tl.program_id(0)
