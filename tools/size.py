@@ -65,11 +65,10 @@ CEILINGS: Final = {
     "pytriton": Ceiling(
         197_800,
         Interim(
-            205_750,
+            204_424,
             "2026-11-28",
-            205_702,
-            "5,300 of gradient/ are of issue 46, 1,300 more than it allows; until the fold (issue 42d) and port "
-            "(issue 44) are replaced; launches as C are 1,800 of it, and with "
+            204_424,
+            "until the fold (issue 42d) and port (issue 44) are replaced; launches as C are 1,800 of it, and with "
             "them kernels as C take the 8,000 that issue 43 allows",
         ),
     ),

@@ -21,7 +21,7 @@ from pytriton.port.jobs.gather import Job, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.ported import found_texts
-from pytriton.port.read.extract import HOLE, extract, files
+from pytriton.port.read.extract import HOLE, UNREAD, extract, files
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -88,6 +88,8 @@ def derived_kernels(folder: Path, overrides: Mapping[str, Any]) -> Iterator[str]
     counts: Counter[str] = Counter()
     seen: set[str] = set()
     for extracted, _ in found_texts(list(files([folder])), folder.resolve(), [], ""):
+        if extracted.problem == UNREAD:
+            continue  # a launch, of a source that is listed by itself
         job = gather(extracted, overrides)
         place = f"{extracted.path}:{extracted.text.line_at(0)}"
         for name in ["a text"] if HOLE in job.text else _DECLARED.findall(job.text):

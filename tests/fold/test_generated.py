@@ -162,7 +162,8 @@ def computed(text: str, function: str, *arguments: object, **constexprs: object)
 
 def loaded(text: str, memory: Memory) -> dict[str, Any]:
     functions = {name: lambda function: function for name in ("jit", "constexpr_function")}
-    space: dict[str, Any] = {"tl": memory, "triton": SimpleNamespace(**functions)}
+    fake = SimpleNamespace(**functions, next_power_of_2=triton.next_power_of_2)
+    space: dict[str, Any] = {"tl": memory, "triton": fake}
     run(text.replace("import triton.language as tl", "").replace("import triton", ""), space)
     return space
 
@@ -181,7 +182,10 @@ def source_of(kernel: PortedKernel) -> tuple[Any, Any]:
     lines = [line for line in text.splitlines() if not line.startswith("from .")]
     functions = {kernel.function: function_of(kernel)}
     start = next(n for n, line in enumerate(lines) if line.startswith("SOURCE ="))
-    names = {**vars(space), **functions, "triton": triton}
+    helpers = {
+        name: value for name, value in loaded(kernel.text, Memory()).items() if name.startswith("are_")
+    }
+    names = {**vars(space), **functions, **helpers, "triton": triton}
     run("\n".join(lines[start:]), names)
     return names["SOURCE"], space.plain  # type: ignore[attr-defined]
 
@@ -246,7 +250,7 @@ def judged(seed: int) -> tuple[int, int, int]:
             refusal, options = kernel.refusal(defines), options_of(kernel, source, plain, defines)
             if refusal is not None or isinstance(options, str):
                 assert (refusal is not None) == isinstance(options, str), f"{refusal} / {options}: {what}"
-                assert any(word in str(options) for word in ("=", "together")), what
+                assert any(word in str(options) for word in ("=", "together", "-D")), what
                 continue
             accepted += 1
             assert translation is not None, what
