@@ -148,8 +148,14 @@ class Leaves:
                 log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
-        needed = [comparison for comparison in needed if comparison.right not in (LONG_MAX, ~LONG_MAX)]
+        needed = [comparison for comparison in needed if not self._is_long(comparison)]
         return Leaf(facts | ranged(log.entries), facts | ranged(needed))
+
+    def _is_long(self, comparison: Comparison) -> bool:
+        """Whether it only says that a define has 64 bits, as each of ``Served.numbers`` has; no sum or product."""
+        bounds = {("<=", LONG_MAX), (">=", ~LONG_MAX)}
+        is_number = comparison.left in self.integers and comparison.left not in self._optional
+        return is_number and (comparison.operator, comparison.right) in bounds
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
@@ -279,7 +285,8 @@ class Leaves:
         names = names if len(names) > 1 else []
         if names:
             yield Call(INT32, tuple(map(Atom, names)))
-        asked = [c for c in asked if not (c.left in names and c.right in (INT_MAX, -INT_MAX))]
+        dropped = {("<=", INT_MAX), (">=", -INT_MAX)}
+        asked = [c for c in asked if not (c.left in names and (c.operator, c.right) in dropped)]
         for _, bounds in groupby(asked, lambda comparison: comparison.left):
             yield _joined("and", map(_python, bounds))
         yield from map(_fact, sorted(literal for literal in cube if isinstance(literal, Fact)))

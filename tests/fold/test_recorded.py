@@ -42,6 +42,10 @@ TEXTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "rounded up": (kernel("*Y = n + (K + 7) / 8 * 8;"), [{"K": 16}, {"K": 7}]),
     "a square": (kernel("*Y = K * K;"), [{"K": 16}, {"K": 7}]),
     "a large factor": (kernel("*Y = K * 700000;"), [{"K": 16}, {"K": 7}]),
+    "a long product": (
+        "__global__ void f(int *X, long *Y, int n) {\n*Y = (K + 1) * L * 5000000000;\n}\n",
+        [{"K": 16, "L": 3}, {"K": 7, "L": 5}],
+    ),
     "shifted": (kernel("*Y = K << 3;"), [{"K": 16}, {"K": 7}]),
     "shifting": (kernel("*Y = 1 << K;"), [{"K": 3}, {"K": 7}]),
     "a number of the loop": (
@@ -89,7 +93,7 @@ def test_inside_at_and_beyond(name: str) -> None:
     text, sets = TEXTS[name]
     names = sorted({define for one in sets for define in one} - FLAGS.keys())
     flags: list[dict[str, Any]] = [{}, FLAGS] if any("F" in one for one in sets) else [{}]
-    rows = itertools.product(NUMBERS, *[(1, 2, 3, 5, 7)] * (len(names) - 1))
+    rows = itertools.product(NUMBERS, *[(1, 2, 3, 5, 7, 100)] * (len(names) - 1))
     asked = [dict(zip(names, row, strict=True)) | flag for row in rows for flag in flags]
     accepted, _ = judged(text, sets, sets + asked)
     assert accepted >= len(sets)
