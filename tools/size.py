@@ -65,9 +65,9 @@ CEILINGS: Final = {
     "pytriton": Ceiling(
         197_800,
         Interim(
-            204_458,
+            204_545,
             "2026-11-28",
-            204_458,
+            204_545,
             "until the fold (issue 42d) and port (issue 44) are replaced; launches as C are 1,800 of it, and with "
             "them kernels as C take the 8,000 that issue 43 allows",
         ),

@@ -419,3 +419,43 @@ def test_a_launch_that_is_not_read_is_named(
     name = "__init__.py" if package else "ops.py"
     line = UNREAD[: UNREAD.index("LAUNCH")].count("\n") + 1
     assert f"{name}:{line}: this launch is only known at run time: use --run" in capsys.readouterr().err
+
+
+PASSED_ON = UNREAD.replace(
+    "    LAUNCH\n",
+    """    run(kernel, x, grid=lambda opt: (1,))
+    torch.nn.functional.grid_sample(x, grid=scaling)
+    return Scale().again(x, scaling)
+
+
+def run(kernel, x, grid):
+    kernel(x, x, x, x.numel(), grid=grid)
+""",
+).replace(
+    "        self.kernel = triton.kernel(SOURCE)\n",
+    """        self.kernel = triton.kernel(SOURCE)
+
+    def again(self, x, grid):
+        return self.once(x, grid=grid)
+
+    def once(self, x, grid):
+        return x
+""",
+)
+
+
+def test_a_grid_that_is_passed_on_is_no_launch(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (small / "scaling").mkdir()
+    (small / "scaling" / "__init__.py").write_text(PASSED_ON)
+    assert main(["port", "scaling", "--out", "new"]) == 0, capsys.readouterr().err
+
+
+def test_a_launch_inside_a_call_is_named(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the line of a call that passes a grid on."""
+    (small / "scaling").mkdir()
+    inner = "run(scaling.kernel(x, x, x, x.numel(), grid=lambda opt: (1,)), x, grid=(1,))"
+    (small / "scaling" / "__init__.py").write_text(
+        PASSED_ON.replace("run(kernel, x, grid=lambda opt: (1,))", inner)
+    )
+    assert main(["port", "scaling", "--out", "new"]) == 1
+    assert "this launch is only known at run time: use --run" in capsys.readouterr().err

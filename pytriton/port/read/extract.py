@@ -84,11 +84,11 @@ def _python(path: Path, text: str, root: Path) -> list[Found]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"this Python cannot be read ({error.__class__.__name__}: {error})"
         return [Found(path, _whole(HOLE), problem=why)] if looks_like(text) else []
-    launches = follow(path, tree, root)
+    launches, passed_on = follow(path, tree, root)
     sources = list(_by_text(path, launches))
     sources += [
         Found(path, _whole(f"{HOLE}{path}:{line}", line), problem=UNREAD)
-        for line in _unread(path, tree, launches)
+        for line in _unread(path, tree, launches, passed_on)
     ]
     used = {line for text in sources for line in _lines_of(text)}
     for loose, lines, problem in _loose(tree):
@@ -109,14 +109,21 @@ def _by_text(path: Path, launches: list[LaunchSite]) -> Iterator[Found]:
     yield from groups.values()
 
 
-def _unread(path: Path, tree: ast.Module, launches: list[LaunchSite]) -> Iterator[int]:
-    """The lines of calls that look like launches, by ``grid=``, and on no path launch a text that is known."""
+def _unread(
+    path: Path, tree: ast.Module, launches: list[LaunchSite], passed_on: set[tuple[int, int]]
+) -> Iterator[int]:
+    """The lines of calls that look like launches, by ``grid=``, and on no path launch a text that is known.
+
+    ``passed_on``: calls of functions, which pass a grid on, as methods of ``self`` do.
+    """
     of_texts = [launch for launch in launches if isinstance(launch.kernel.source, str)]
     read = {launch.line for launch in of_texts if launch.file == path}
+    methods = {f"self.{node.name}" for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno not in read:
             grids = [keyword.value for keyword in node.keywords if keyword.arg == "grid"]
-            if grids and not isinstance(grids[0], ast.Constant):
+            passes = (node.end_lineno, node.end_col_offset) in passed_on or ast.unparse(node.func) in methods
+            if grids and not isinstance(grids[0], ast.Constant) and not passes:
                 yield node.lineno
 
 

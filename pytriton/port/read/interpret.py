@@ -51,6 +51,9 @@ class Interpreter(Evaluator):
         self.root = root
         self.choices = choices
         self.launches: list[LaunchSite] = []
+        self.passed_on: set[tuple[int, int]] = (
+            set()
+        )  # where calls of functions end: these launch nothing themselves
         self.depth = 0
         self.defined: dict[ast.AST, ScannedFunction] = {}
         self.modules: dict[Path, Frame] = {}
@@ -280,6 +283,8 @@ class Interpreter(Evaluator):
         for keyword in node.keywords:
             enter(named, keyword.arg, self.value(keyword.value, frame))
         try:
+            if isinstance(function, (ScannedFunction, Library)) and frame.module == self.path:
+                self.passed_on.add((node.end_lineno or 0, node.end_col_offset or 0))
             return self._called(function, arguments, named, node.lineno, frame)
         except FAILURES:
             for value in (*arguments, getattr(function, "base", None)):
@@ -334,9 +339,10 @@ class Interpreter(Evaluator):
         raise NotKnown
 
 
-def follow(path: Path, tree: ast.Module, root: Path) -> list[LaunchSite]:
-    """All kernels and launches of a module."""
+def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], set[tuple[int, int]]]:
+    """All kernels and launches of a module, and where calls end that launch nothing themselves."""
     launches: list[LaunchSite] = []
+    passed_on: set[tuple[int, int]] = set()
     for entry in (None, *_functions(tree)):
         for choices in paths():
             run = Interpreter(path, root, choices)
@@ -353,7 +359,8 @@ def follow(path: Path, tree: ast.Module, root: Path) -> list[LaunchSite]:
                 repr([launch.kernel.source, launch.kernel.defines, launch.defines]) for launch in run.launches
             ]
             launches += run.launches
-    return launches
+            passed_on |= run.passed_on
+    return launches, passed_on
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

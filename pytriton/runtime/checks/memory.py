@@ -139,9 +139,13 @@ class Outside:
         return "an empty tensor" if isinstance(argument, torch.Tensor) else repr(argument)
 
     def index_of(self, address: int) -> int:
-        """The element at an address, counted from the first of the tensor."""
+        """The element at an address, counted from the first of the tensor.
+
+        Addresses below 0 are large ones: a tensor may be less than the reach of an int above 0.
+        """
         assert self.extent is not None
-        return (address - self.extent.start) // self.site.width
+        distance = (address - self.extent.start + (1 << 63)) % (1 << 64) - (1 << 63)
+        return distance // self.site.width
 
     @property
     def index(self) -> int:

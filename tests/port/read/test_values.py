@@ -162,7 +162,7 @@ def test_further_defines_of_a_dict_stay_in_the_dark(tmp_path: Path) -> None:
 )
 def test_assembled_texts(tmp_path: Path, expression: str, text: str) -> None:
     code = f"import textwrap, triton\nname = 'add'\nk = triton.kernel({expression})\n"
-    launches = follow(tmp_path / "x.py", ast.parse(code), tmp_path)
+    launches, _ = follow(tmp_path / "x.py", ast.parse(code), tmp_path)
     assert str(launches[0].kernel.source) == text
 
 
@@ -179,7 +179,7 @@ def test_assembled_texts(tmp_path: Path, expression: str, text: str) -> None:
 def test_imported_by_a_call(tmp_path: Path, code: str) -> None:
     (tmp_path / "own.py").write_text("SRC = 'void f('\n")
     path = tmp_path / "x.py"
-    launches = follow(path, ast.parse(code), tmp_path)
+    launches, _ = follow(path, ast.parse(code), tmp_path)
     assert [str(launch.kernel.source) for launch in launches] == ["void f("]
 
 
