@@ -252,8 +252,7 @@ def test_options_are_told() -> None:
         for path in (ROOT / "pytriton").rglob("*.py")
         for name in re.findall(r'"(PYTRITON_[A-Z_]+)"', path.read_text(encoding="utf-8"))
     }
-    removed = {"PYTRITON_NO_NATIVE", "PYTRITON_TUNE_PATIENCE"}  # which draw a warning
-    assert set(re.findall(r"^\| `(PYTRITON_\w+)`", variables, re.MULTILINE)) == used - removed
+    assert set(re.findall(r"^\| `(PYTRITON_\w+)`", variables, re.MULTILINE)) == used
 
 
 def test_all_names_are_told() -> None:

@@ -25,7 +25,7 @@ from pytriton.emit.python import (
     Statement,
     show,
 )
-from pytriton.fold.join import RULES, Joiner
+from pytriton.fold.join import Joiner
 from pytriton.fold.leaves import Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
@@ -87,21 +87,19 @@ def fold(
     text: str,
     variants: Sequence[Variant],
     function: str | None = None,
-    rules: Collection[str] = RULES,
     groups: bool = False,
 ) -> Folded:
     """One kernel that is each variant with that variant's constexprs.
 
-    It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
-    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. Raises Unfoldable where the
-    variants cannot be one function.
+    It is called ``function`` where the names of the variants share nothing. ``groups``: its programs may run in
+    groups. Raises Unfoldable where the variants cannot be one function.
     """
     all_variants = Variants(variants, text)
     kernels = _kernels(all_variants)
     padding = Padding([kernel for kernel, _ in kernels])
     conditions = Separations(text, all_variants, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
-    merger = Merger(Joiner(all_variants, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
+    merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, _reads(bodies))
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
     body = (*padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"

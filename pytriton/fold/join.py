@@ -1,14 +1,15 @@
 """Two expressions that compute the same -> one that is right for the variants of both.
 
-What Triton drops where it changes nothing is written for all: conversions to the type that a value has, masks of
-blocks that are full. What follows a define is written as the define: the size of a block, a number, the type of
-elements. Nothing here proves that; a proof over the compiled kernel does (port/prove.py), and where it fails the
-fold is made again without the rule.
+What Triton drops where it changes nothing is written for all: masks of blocks that are full, and conversions to the
+type that a value has. A value may have another type where a define that no pointer tells is one, and where no
+pointer's elements have the type of the conversion: there they are left to their variants. What follows a define is
+written as the define: the size of a block, a number, the type of elements. Nothing here proves that; a proof over
+the compiled kernel does (port/prove.py), and where it fails the variant is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -21,9 +22,6 @@ ELEMENT: Final = ".dtype.element_ty"
 ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
 
 
-RULES: Final = frozenset(("conversions", "masks", "precision"))  # what Triton is trusted to drop
-
-
 class Version(NamedTuple):
     """An expression, and the variants that have it."""
 
@@ -34,17 +32,11 @@ class Version(NamedTuple):
 class Joiner:
     """Joins expressions of one kernel. ``padded``: the names of padded sizes, ``masks``: of what is in them."""
 
-    def __init__(
-        self,
-        variants: Variants,
-        padded: Mapping[str, str],
-        masks: Mapping[str, str],
-        rules: Collection[str] = RULES,
-    ) -> None:
-        self._rules = rules
+    def __init__(self, variants: Variants, padded: Mapping[str, str], masks: Mapping[str, str]) -> None:
         self._variants = variants
         self._padded = padded
         self._masks = masks
+        self._types_are_told = all(map(variants.is_told, filter(variants.is_type, variants.values)))
         self._following: dict[tuple[str, Set], frozenset[str]] = {}
         self._joined: dict[tuple[Version, Version], Node | None] = {}
 
@@ -117,9 +109,10 @@ class Joiner:
     def _without(self, more: Version, less: Version) -> Node | None:
         """``more`` with what it has and ``less`` lacks, if Triton drops it for the variants of ``less``."""
         match more.node:
-            case Method(operand=operand, name="to", arguments=(target,)) if "conversions" in self._rules:
-                node = self.join(Version(operand, more.of), less)
-                return node and Method(node, "to", (self._type(target, more.of, less.of),))
+            case Method(operand=operand, name="to", arguments=(target,)) if self._types_are_told:
+                type_ = self._type(target, more.of, less.of)
+                node = self.join(Version(operand, more.of), less) if type_ else None
+                return Method(node, "to", (type_,)) if node and type_ else None
             case BinOp(operator="&" | "*" as sign, left=left, right=right):
                 if self._is_neutral(sign, right, less.of):
                     node = self.join(Version(left, more.of), less)
@@ -130,14 +123,10 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask, less.of):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function="tl.broadcast_to", arguments=(value, shape)) if (
-                "masks" in self._rules and not self._is_masked(less)
-            ):
+            case Call(function="tl.broadcast_to", arguments=(value, shape)) if not self._is_masked(less):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
-            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
-                "precision" in self._rules
-            ):
+            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]):
                 bare = replace(more.node, keywords=tuple(others))
                 node = self.join(Version(bare, more.of), less)
                 if isinstance(node, Call):
@@ -153,13 +142,20 @@ class Joiner:
         name = operand.text if isinstance(operand, Atom) else ""
         return name in self._variants.values and name in self._followed("1", of)
 
-    def _type(self, target: Node, of: Set, bare: Set) -> Node:
-        """The type of a conversion that some lack: that of a pointer's elements if others have it."""
-        if isinstance(target, Atom):
+    def _type(self, target: Node, of: Set, bare: Set) -> Node | None:
+        """The type of a conversion that some lack: that of a pointer's elements if others have it; any other must
+        be that of some elements where it is lacking."""
+        if isinstance(target, Atom) and target.text.startswith("tl."):
             names = self._followed(target.text, of) - self._followed(target.text, bare)
             names = frozenset(name for name in names if name.endswith(ELEMENT))
             if names:
                 return Atom(min(names, key=self._order))
+            pointed = [*self._variants.elements.values()]
+            if not all(
+                any(f"tl.{words[n]}" == target.text for words in pointed)
+                for n in self._variants.members(bare)
+            ):
+                return None
         return target
 
     def _masked(self, more: Version, less: Version) -> Node | None:
@@ -192,9 +188,7 @@ class Joiner:
         """Whether a mask only excludes padding, and these variants have none."""
         match mask:
             case Atom(text=text):
-                return (
-                    text in self._masks and "masks" in self._rules and not self._pads(self._masks[text], of)
-                )
+                return text in self._masks and not self._pads(self._masks[text], of)
             case Index(operand=operand):
                 return self._full(operand, of)
             case BinOp(operator="&", left=left, right=right):

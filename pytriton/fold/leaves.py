@@ -53,27 +53,16 @@ _GIVEN: Final = " is not None"
 Numbers = Mapping[str, int | float]
 
 
-class Table(NamedTuple):
-    """What the defines ``names`` may be together."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-
-
 class Served(NamedTuple):
     """The accepted define sets, in a form that needs nothing of ours to be checked.
 
-    Each of the ``tables`` has their row; the ``conditions`` hold, and those ``asserted``, which are about
-    constexprs only: the kernel asserts them. The ``numbers`` are integers, the ``optional`` ones if they are given;
-    none of the ``closed`` names is given.
+    The ``numbers`` are integers; the ``conditions`` hold, and those ``asserted``, which are about constexprs only:
+    the kernel asserts them. No name of ``Leaves.closed`` is given.
     """
 
-    tables: tuple[Table, ...]
     numbers: tuple[str, ...]
-    optional: tuple[str, ...]
     conditions: tuple[Node, ...]
     asserted: tuple[Node, ...]
-    closed: tuple[str, ...]
 
 
 class Leaf(NamedTuple):
@@ -247,27 +236,18 @@ class Leaves:
     def served(self) -> Served:
         """What ``refusal`` accepts, and what Triton refuses."""
         if not self._leaves:
-            return Served((), (), (), (Atom("False"),), (), self.closed)
+            return Served((), (Atom("False"),), ())
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        texts = {literal for literal in common if _is_text(literal)}
         own = frozenset(filter(self._is_own, common))
-        tables = [_table(fact) for fact in sorted(literal for literal in texts if isinstance(literal, Fact))]
         conditions = [self._is(name, int) for name in self.integers if name in self._optional]
         conditions += [self._is(name, float) for name in self._floats]
-        conditions += self._terms(common - texts - own, own)
+        conditions += self._terms(common - own, own)
         asserted = [*self._assertions(own)]
         for group in groups:
-            table = _joint(group)
-            if table is not None:
-                tables.append(table)
-            elif all(map(self._is_own, _literals_in(group))):
-                asserted += self._either(group, common)
-            else:
-                conditions += self._either(group, common)
+            is_own = all(map(self._is_own, _literals_in(group)))
+            (asserted if is_own else conditions).extend(self._either(group, common))
         required = tuple(n for n in self.integers if n not in self._optional)
-        return Served(
-            tuple(tables), required, tuple(self._optional), tuple(conditions), tuple(asserted), self.closed
-        )
+        return Served(required, tuple(conditions), tuple(asserted))
 
     def _is_own(self, literal: Literal) -> bool:
         """Whether the kernel can decide it: it is about constexprs, in words that Triton has."""
@@ -293,6 +273,9 @@ class Leaves:
 
     def _either(self, group: Sequence[Factored], common: Cube) -> list[Node]:
         """A group of alternatives as a condition of Python; none where it follows from the ``common`` literals."""
+        rows = _membership(group)
+        if rows is not None:
+            return [rows]
         alone = {way.common for way in group if len(way.common) == 1 and not way.groups}
         implied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}  # ``X is None or X > 0``
         ways: dict[Node, bool] = {}
@@ -306,8 +289,7 @@ class Leaves:
     def _all_of(self, way: Factored, common: Cube) -> list[Node]:
         terms = self._terms(way.common, common)
         for group in way.groups:
-            table = _joint(group)
-            terms += [_membership(table)] if table else self._either(group, common | way.common)
+            terms += self._either(group, common | way.common)
         return terms
 
     def _terms(self, cube: Cube, common: Cube) -> list[Node]:
@@ -466,12 +448,8 @@ def _term(node: Node, sizes: Mapping[str, str]) -> Term | None:
 # ---------------------------------------------------------------- as Python
 
 
-def _table(fact: Fact) -> Table:
-    return Table((fact.question,), tuple((answer,) for answer in sorted(fact.answers, key=repr)))
-
-
-def _joint(group: Sequence[Factored]) -> Table | None:
-    """Alternatives of texts and flags as a table, if each has the same of them."""
+def _membership(group: Sequence[Factored]) -> Node | None:
+    """Alternatives of texts and flags, if each has the same of them: ``(A, B) in ((1, "x"), (2, "y"))``."""
     rows = [{fact.question: fact.answers for fact in way.common if isinstance(fact, Fact)} for way in group]
     asked = tuple(sorted(rows[0]))
     alike = all(
@@ -481,16 +459,12 @@ def _joint(group: Sequence[Factored]) -> Table | None:
         return None
     if not any(map(_is_text, group[0].common)) or any(_GIVEN in name for name in asked):
         return None
-    return Table(asked, tuple(tuple(next(iter(row[name])) for name in asked) for row in rows))
+    answers = (", ".join(literal(next(iter(row[name]))) for name in asked) for row in rows)
+    return Atom(f"({', '.join(asked)}) in ({', '.join(f'({row})' for row in answers)})")
 
 
-def _membership(table: Table) -> Node:
-    """``(A, B) in ((1, "x"), (2, "y"))``."""
-    rows = (f"({', '.join(map(_value, row))})" for row in table.rows)
-    return Atom(f"({', '.join(table.names)}) in ({', '.join(rows)})")
-
-
-def _value(value: object) -> str:
+def literal(value: object) -> str:
+    """The text or number in Python."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
@@ -508,7 +482,7 @@ def _is_none(name: str) -> Node:
 
 def _fact(fact: Fact) -> Node:
     """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
-    answers = [_value(answer) for answer in sorted(fact.answers, key=repr)]
+    answers = [literal(answer) for answer in sorted(fact.answers, key=repr)]
     if not fact.binary:
         several = f"{fact.question} in ({', '.join(answers)})"
         return Atom(several if len(answers) > 1 else f"{fact.question} == {answers[0]}")

@@ -100,11 +100,14 @@ class Variants:
         """The defines of one variant, those of other variants as None."""
         return {name: values[variant] for name, values in self.values.items()}
 
+    def is_type(self, name: str) -> bool:
+        """Whether a define is a type wherever it is given."""
+        return all(value is None or _is_type(value) for value in self.values[name])
+
     def is_told(self, name: str) -> bool:
         """Whether a define is a type, and where all pointers point to the same types its value is the same."""
-        types = all(value is None or _is_type(value) for value in self.values[name])
         pairs = set(zip(zip(*self.elements.values(), strict=True), map(str, self.values[name]), strict=False))
-        return types and len(pairs) == len({elements for elements, _ in pairs})
+        return self.is_type(name) and len(pairs) == len({elements for elements, _ in pairs})
 
     def is_flag(self, name: str) -> bool:
         """Whether a define is given or not, or True or False: not both.

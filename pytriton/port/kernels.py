@@ -19,8 +19,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.fold import Folded
-from pytriton.fold.join import RULES
-from pytriton.fold.leaves import Served
 from pytriton.fold.variants import Variant
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
@@ -124,11 +122,6 @@ class PortedKernel:
         """The name of the function."""
         return self.folded.function
 
-    @cached_property
-    def served(self) -> Served:
-        """The define sets that ``refusal`` accepts."""
-        return self.folded.leaves.served
-
     @property
     def folded_text(self) -> str:
         """The text that was folded: that of the kernel, perhaps with parameters for defines."""
@@ -209,15 +202,13 @@ def port_kernel(
     *,
     function: str | None = None,
     translations: Translations | None = None,
-    rules: Collection[str] = RULES,
     arguments: Arguments | None = None,
 ) -> tuple[PortedKernel, ...]:
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
     ``function`` is its name where the names in the define sets share nothing. ``translations``: earlier ones.
-    Beyond the define sets it accepts those near them that jobs/explore.py finds. ``rules``: what Triton is trusted
-    to drop (fold/join.py). ``arguments``: the defines that become parameters; that needs a proof (prove.py). Raises
-    Unportable.
+    Beyond the define sets it accepts those near them that jobs/explore.py finds. ``arguments``: the
+    defines that become parameters; that needs a proof (prove.py). Raises Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel))
@@ -225,7 +216,7 @@ def port_kernel(
     sweeps = _sweeps(sets)
     swept = any(member.swept for member in sets) or bool(sweeps)
     own = arguments.translations if arguments else translations
-    folds = Folds(own.text, own, function, rules, swept)
+    folds = Folds(own.text, own, function, swept)
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     integers = arguments.defines(singles[0].defines) if arguments else {}

@@ -19,16 +19,14 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from pytriton.fold.join import RULES
 from pytriton.legacy.sources import kernels_of, read
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.folds import Failure, Unportable
@@ -140,27 +138,20 @@ def _proved(
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     own = translations[name]
 
-    def ported(rules: Collection[str], arguments: Arguments | None = None) -> tuple[PortedKernel, ...]:
+    def ported(arguments: Arguments | None = None) -> tuple[PortedKernel, ...]:
         return port_kernel(
-            translations.source,
-            name,
-            sets,
-            function=function,
-            translations=own,
-            rules=rules,
-            arguments=arguments,
+            translations.source, name, sets, function=function, translations=own, arguments=arguments
         )
 
     if not provable():
-        return ported(RULES)
-    prove = import_module("pytriton.port.prove")
+        return ported()
+    prove_kernel = import_module("pytriton.port.prove").prove_kernel
     arguments = integer_arguments([member.defines for member in known_defines(sets, own)], own)
     if arguments is not None:
-        general: tuple[PortedKernel, ...] = prove.proved_kernels(partial(ported, arguments=arguments), own)
+        general = tuple(prove_kernel(kernel, own) for kernel in ported(arguments))
         if not any(kernel.proof and kernel.proof.wrong for kernel in general):
             return general
-    proved: tuple[PortedKernel, ...] = prove.proved_kernels(ported, own)
-    return proved
+    return tuple(prove_kernel(kernel, own) for kernel in ported())
 
 
 def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:

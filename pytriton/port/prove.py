@@ -1,9 +1,7 @@
 """Proof that a ported kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
 
 Input: a ported kernel and the translations of its source. Output: the kernel with its ``Proof``, accepting only
-what was confirmed: its define sets, and a sample with programs in groups, are compiled and compared. Where
-something differs, the kernel is folded again without trusting Triton to drop this or that, and the attempt with the
-fewest differences is kept.
+what was confirmed: its define sets, and a sample with programs in groups, are compiled and compared.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
 locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
@@ -18,18 +16,17 @@ from __future__ import annotations
 import difflib
 import linecache
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
 from types import MappingProxyType, ModuleType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
 from pytriton.errors import CompileError
 from pytriton.fold.fold import GROUP, Folded
-from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
 from pytriton.pipeline import Parameter
@@ -37,8 +34,6 @@ from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Compared, Difference, PortedKernel, Proof
 from pytriton.runtime.compile.specialize import signature_type
-
-Made = TypeVar("Made")
 
 MAX_PROVED: Final = 600  # pairs of a folded text and a translation, of one kernel
 MAX_GROUPED: Final = 16  # of those that are proved in groups, too
@@ -58,31 +53,6 @@ _PURE: Final = re.compile(
     r"(?:arith\.|math\.|tt\.(?:splat|broadcast|expand_dims|make_range|addptr|get_program_id|get_num_programs"
     r"|reshape|trans|join|split|cat|bitcast|fp_to_fp|int_to_ptr|ptr_to_int|mulhiui|clampf|precise_|dot)\b)"
 )
-
-
-def fewest_differences(
-    port: Callable[[Collection[str]], Made], differing: Callable[[Made], Sequence[Difference]]
-) -> Made:
-    """The result of ``port`` with all rules, all but one or none (fold/join.py): that with the fewest
-    differences.
-    """
-    best = port(RULES)
-    for rules in (*(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
-        if not differing(best):
-            break
-        best = min(best, port(rules), key=lambda attempt: len(differing(attempt)))
-    return best
-
-
-def proved_kernels(
-    ported: Callable[[Collection[str]], Sequence[PortedKernel]], translations: Translations
-) -> tuple[PortedKernel, ...]:
-    """The kernels that ``ported`` returns for some rules, with their proofs. Raises its errors."""
-
-    def proved(rules: Collection[str]) -> tuple[PortedKernel, ...]:
-        return tuple(prove_kernel(kernel, translations) for kernel in ported(rules))
-
-    return fewest_differences(proved, lambda kernels: [d for k in kernels if k.proof for d in k.proof.wrong])
 
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKernel:

@@ -361,14 +361,6 @@ def agreed(question: Question, points: Iterable[Config], choice: Config | None =
     where there is one rank, or the store does not answer."""
     if not several_ranks():
         return choice
-    if os.environ.get("PYTRITON_TUNE_PATIENCE"):
-        warn_once(
-            remark(
-                "PYTRITON_TUNE_PATIENCE has no effect: no rank waits for measurements of another",
-                "TC562",
-                "unset it",
-            )
-        )
     named = {repr(point): point for point in points}
     key = _key(question, named)
     try:

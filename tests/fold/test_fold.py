@@ -12,7 +12,7 @@ import itertools
 import subprocess
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from pytriton.pipeline import Translation
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Difference
-from pytriton.port.prove import differences, fewest_differences
+from pytriton.port.prove import differences
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.legacy.modules import PACKAGES
@@ -98,12 +98,8 @@ class Proof(NamedTuple):
 
 @cache
 def proof(name: str) -> Proof:
-    def made(rules: Collection[str]) -> Proof:
-        folded = fold(text_of(name), variants(name), None, rules)
-        return Proof(folded, tuple(differences(folded, variants(name))))
-
-    found = fewest_differences(made, lambda one: one.differences)
-    return found
+    folded = fold(text_of(name), variants(name))
+    return Proof(folded, tuple(differences(folded, variants(name))))
 
 
 def refused(name: str, **changed: object) -> str | None:
@@ -193,13 +189,6 @@ def test_proof_fails_for_another_kernel(right: str, wrong: str) -> None:
     changed = folded._replace(text=folded.text.replace(right, wrong, 1))
     assert changed.text != folded.text
     assert list(differences(changed, variants(name)[5::17]))
-
-
-def test_rules_that_are_not_trusted_become_conditions() -> None:
-    name = "softmax_of_four_types"
-    folded = fold(text_of(name), variants(name), rules=frozenset())
-    assert "if X.dtype.element_ty ==" in folded.text or "if LENGTH" in folded.text
-    assert list(differences(folded, variants(name))) == []
 
 
 # ---------------------------------------------------------------- define sets that were not folded

@@ -17,7 +17,7 @@ from pytriton.fold.variants import Unfoldable, Variant, Variants, number
 from pytriton.pipeline import translate_as
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.prove import proved_kernels
+from pytriton.port.prove import prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -161,6 +161,20 @@ __global__ void f(float *X
     assert folded.bind({"A": True}) == {"A": True}
 
 
+def test_a_conversion_to_a_type_of_no_pointer_is_one_of_its_variants() -> None:
+    """The sine of doubles is one of doubles, so a conversion to float is not for them."""
+    text = "__global__ void f(T *X, T *Y, float a, int i) { *(Y + i) = a * sin(*(X + i)); }"
+    source = Source(text)
+    translations = Translations(source, Settings(None))
+    rows = [DefineSet({"T": ["half", "bfloat16", "float", "double"]})]
+    (kernel,) = port_kernel(source, None, rows, translations=translations)
+    ported = prove_kernel(kernel, translations)
+    assert ported.proof is not None
+    assert ported.proof.single.different == ()
+    assert ported.proof.single.equal == 4
+    assert ported.text.count("if X.dtype.element_ty") == 1
+
+
 def test_a_type_that_no_pointer_tells_is_a_constexpr() -> None:
     text = "__global__ void f(T *X, T *Y, int i) { ACC x = *(X + i); ACC y = x * x; *(Y + i) = y + y; }"
     sets = [
@@ -172,8 +186,7 @@ def test_a_type_that_no_pointer_tells_is_a_constexpr() -> None:
     source = Source(text)
     translations = Translations(source, Settings(None))
     rows = [DefineSet(defines) for defines in sets]
-    (ported,) = proved_kernels(
-        lambda rules: port_kernel(source, None, rows, translations=translations, rules=rules), translations
-    )
+    (kernel,) = port_kernel(source, None, rows, translations=translations)
+    ported = prove_kernel(kernel, translations)
     assert list(ported.folded.constexprs) == ["ACC"]
     assert all(ported.refusal(defines) is None for defines in sets)

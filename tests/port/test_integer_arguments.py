@@ -12,7 +12,7 @@ from pytriton.port.equivalence import Case, compare, ported
 from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
-from pytriton.port.prove import proved_kernels
+from pytriton.port.prove import prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -74,13 +74,8 @@ def proved(text: str, sets: list[dict[str, Any]]) -> PortedKernel:
     rows = [DefineSet(defines) for defines in sets]
     arguments = integer_arguments(sets, translations)
     assert arguments is not None
-    (kernel,) = proved_kernels(
-        lambda rules: port_kernel(
-            source, None, rows, translations=translations, rules=rules, arguments=arguments
-        ),
-        translations,
-    )
-    return kernel
+    (kernel,) = port_kernel(source, None, rows, translations=translations, arguments=arguments)
+    return prove_kernel(kernel, translations)
 
 
 def test_layouts_are_one_expression() -> None:
@@ -109,6 +104,16 @@ def test_layouts_are_one_expression() -> None:
     assert kernel.refusal({**layouts()[0], "STRIDE_AM": "lda + 1"}) is not None
 
 
+def test_a_parameter_that_the_kernel_assigns_is_no_value() -> None:
+    """Below the assignment its name is another number than the one that was passed."""
+    text = "__global__ void f(int *X, int N) { N = N / SPLIT; *(X + N) = STRIDE; }"
+    sets = [{"STRIDE": "N", "SPLIT": split} for split in (1, 2)] + [{"STRIDE": 1, "SPLIT": 1}]
+    assert arguments_of(text, sets) is None
+    arguments = arguments_of(text.replace("N = N / SPLIT;", "int M = N / SPLIT;"), sets)
+    assert arguments is not None
+    assert arguments.names == {"stride": "STRIDE"}
+
+
 def test_the_proof_is_of_the_values() -> None:
     """A kernel whose parameters are swapped is proved for none of the sets."""
     kernel = proved(PRODUCT, layouts())
@@ -119,12 +124,8 @@ def test_the_proof_is_of_the_values() -> None:
     source = Source(PRODUCT)
     translations = Translations(source, Settings(None))
     rows = [DefineSet(defines) for defines in layouts()]
-    (wrong,) = proved_kernels(
-        lambda rules: port_kernel(
-            source, None, rows, translations=translations, rules=rules, arguments=swapped
-        ),
-        translations,
-    )
+    (ported,) = port_kernel(source, None, rows, translations=translations, arguments=swapped)
+    wrong = prove_kernel(ported, translations)
     assert wrong.proof is not None
     assert wrong.proof.single.equal == 0
 

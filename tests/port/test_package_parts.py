@@ -230,7 +230,7 @@ def test_diff_of_a_file_that_leaves(tmp_path: Path) -> None:
 
 def test_a_condition_on_many_defines_has_short_lines() -> None:
     names = tuple(f"A_LONG_FLAG_{number}" for number in range(9))
-    text = "\n".join(_condition("serves=", ConditionLambda((), names, names), 4))
+    text = "\n".join(_condition("serves=", ConditionLambda(names, names), 4))
     assert max(map(len, text.splitlines())) <= WIDTH
     accepts = eval(f"dict({text})")["serves"]
     assert accepts(**dict.fromkeys(names, True))

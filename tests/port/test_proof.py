@@ -15,7 +15,7 @@ import pytest
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.ported import observed_defines
-from pytriton.port.prove import _same, prove_kernel, proved_kernels
+from pytriton.port.prove import _same, prove_kernel
 from pytriton.port.run.observations import observation
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -43,9 +43,8 @@ def proved(
 ) -> tuple[PortedKernel, ...]:
     source = Source(text, name)
     translations = Translations(source, Settings(kernel))
-    return proved_kernels(
-        lambda rules: port_kernel(source, kernel, sets, translations=translations, rules=rules), translations
-    )
+    ported = port_kernel(source, kernel, sets, translations=translations)
+    return tuple(prove_kernel(kernel, translations) for kernel in ported)
 
 
 @pytest.fixture(scope="module")

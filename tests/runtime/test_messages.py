@@ -73,11 +73,6 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: add(num_warp=4),
         "pytriton.kernel has no option 'num_warp' [TC515]\nhelp: did you mean 'num_warps'?",
     ),
-    "tune_devices=, which is removed": (
-        lambda: add(tune_devices=[1, 2]),
-        "pytriton.kernel has no option 'tune_devices' [TC515]\n"
-        "help: leave it out: a sweep is timed on the GPU of its call",
-    ),
     "a define of the constructor": (
         lambda: add(TILE=4),
         "pytriton.kernel has no option 'TILE' [TC515]\nhelp: a define is given in defines={'TILE': ...}",

@@ -8,7 +8,7 @@ the result stays one function.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,20 +53,19 @@ def _folds(
     text: str,
     variants: Sequence[Variant],
     function: str | None,
-    rules: Collection[str],
     groups: bool,
 ) -> tuple[list[Fold], str | None]:
     """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(fold(text, variants, function, rules, groups), variants)], None
+        return [(fold(text, variants, function, groups), variants)], None
     except Unfoldable as error:
         reason = str(error)
     folds: list[Fold] = []
     for members in _by_signature(variants):
         try:
-            folds.append((fold(text, members, None, rules, groups), members))
+            folds.append((fold(text, members, None, groups), members))
         except Unfoldable:
-            folds += [(fold(text, [variant], None, rules, groups), [variant]) for variant in members]
+            folds += [(fold(text, [variant], None, groups), [variant]) for variant in members]
     return folds, reason
 
 
@@ -90,12 +89,10 @@ class Folds:
         text: str,
         translations: Translations,
         function: str | None,
-        rules: Collection[str],
         swept: bool,
     ) -> None:
         self._text = text
         self._swept = swept
-        self._rules = rules
         self._function = function
         self.translations = translations
         self.variants: list[Variant] = []
@@ -142,7 +139,7 @@ class Folds:
         """Fold all variants. Kernels of sweeps may run in groups."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(trait.swizzles and trait.pipelined for trait in traits)
-        self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules, groups)
+        self.members, self.apart = _folds(self._text, self.variants, self._function, groups)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)

@@ -6,8 +6,8 @@ be an arm of its own in the ported kernel. By hand one writes a parameter, and p
 Input: a source and the define sets of one kernel. Output: the source with a parameter for each such define, or None
 where there is none. A define becomes a parameter of type int where
 
-* in each set it is an integer, the name of an int parameter, or the name of a define that is an integer, and in
-  some set it is such a name;
+* in each set it is an integer, the name of an int parameter to which no statement assigns, or the name of a define
+  that is an integer, and in some set it is such a name;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
 * this kernel reads it (there may be others in the text);
 * every set that has a translation has one with the parameter as well.
@@ -26,7 +26,7 @@ from keyword import kwlist
 from typing import Any, Final
 
 from pytriton.errors import Report
-from pytriton.fold.polish import names_read
+from pytriton.fold.polish import names_assigned, names_read
 from pytriton.fold.variants import names_in, number
 from pytriton.lang.preprocess.structure import Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, scan
@@ -77,8 +77,11 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
     translated = [(defines, t) for defines, t in pairs if isinstance(t, Translation)]
     if not translated:
         return None
+    assigned = {name for _, translation in translated for name in names_assigned(translation.tree.body)}
     identifiers = {
-        p.name: p.identifier for p in translated[0][1].parameters if getattr(p.type, "name", "") == "int"
+        p.name: p.identifier
+        for p in translated[0][1].parameters
+        if getattr(p.type, "name", "") == "int" and p.identifier not in assigned
     }
     source = translations.source
     tokens, _ = scan(source, Report())

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Uses
-from pytriton.port.package.serves import LANGUAGE, flags_of, serves
+from pytriton.port.package.serves import LANGUAGE, serves
 
 # What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
 NAMES: Final = frozenset(
@@ -41,7 +41,8 @@ def launcher(
     names = uses.names | ({"read"} if files else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
-    truths = {(name in k.folded.leaves.truths) for k in kernels for name in flags_of(k)}
+    leaves = [kernel.folded.leaves for kernel in kernels]
+    truths = {name in own.truths for own in leaves for name in own.flags}
     parts = {
         "folder": folder,
         "flags": False in truths,
@@ -89,7 +90,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "operator", "os", "timeit")
+_MODULES: Final = ("ctypes", "functools", "itertools", "operator", "os", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Final
+from typing import Final
 
-from pytriton.fold.leaves import Table
+from pytriton.fold.leaves import literal
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import LAUNCHER, Replacement
-from pytriton.port.package.serves import Change, ConditionLambda, flags_of, serves
+from pytriton.port.package.serves import Change, ConditionLambda, serves
 
 WIDTH: Final = 88  # what ruff format allows a line
 
@@ -108,17 +108,15 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
             yield from _change(change, inner + 4)
         yield f"{pad}],"
     yield from _named("written", ported.writes, inner)
-    flags = flags_of(ported)
-    switches = [name for name in flags if name not in ported.folded.leaves.truths]
+    leaves = ported.folded.leaves
+    switches = [name for name in leaves.flags if name not in leaves.truths]
     if switches:
         yield from _named("flags", switches, inner)
-    truths = [f'"{name}": {list(values)}' for name, values in ported.folded.leaves.truths.items()]
+    truths = [f'"{name}": {list(values)}' for name, values in leaves.truths.items()]
     if truths:
         yield from _packed(f"{pad}truths={{", truths, "},", inner)
-    if serving.tables:
-        yield from _tables(serving.tables, inner)
-    if serving.condition.numbers:
-        yield from _named("numbers", serving.condition.numbers, inner)
+    if serving.numbers:
+        yield from _named("numbers", serving.numbers, inner)
     if serving.condition.terms:
         yield from _condition("serves=", serving.condition, inner)
     if serving.closed:
@@ -143,7 +141,7 @@ def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
 def _change(change: Change, indent: int) -> Iterator[str]:
     """``(lambda DX=None, DW=None, **_: DX or DW, {"BIAS": None}),``."""
     pad = " " * indent
-    types = [f'"{name}": {_literal(type_)}' for name, type_ in change.types.items()]
+    types = [f'"{name}": {literal(type_)}' for name, type_ in change.types.items()]
     head, line = list(_condition("", change.condition, 0)), f"{{{', '.join(types)}}}"
     if len(head) == 1 and len(whole := f"{pad}({head[0]} {line}),") <= WIDTH:
         yield whole
@@ -155,49 +153,15 @@ def _change(change: Change, indent: int) -> Iterator[str]:
 
 
 def _condition(name: str, condition: ConditionLambda, indent: int) -> Iterator[str]:
-    asked = set(re.findall(r"\w+", " ".join(condition.terms)))
-    names = [number for number in condition.numbers if number in asked]
-    names += [f"{other}=None" for other in condition.others]
+    names = [f"{name}=None" for name in condition.names]
     head = f"{' ' * indent}{name}lambda {', '.join([*names, '**_'])}: "
     line = f"{head}{' and '.join(condition.terms)},"
     if len(line) <= WIDTH:
         yield line
         return
-    separated = re.split(r" (?=and |or )", " and ".join(condition.terms))
+    separated = re.findall(r'(?:"[^"]*"|[^" ])+', " and ".join(condition.terms))
     opened = fill(f"{head}(", WIDTH, subsequent_indent=" " * (indent + 8))
     yield from _packed(opened, separated, "),", indent, " ")
-
-
-def _tables(tables: Sequence[Table], indent: int) -> Iterator[str]:
-    """``values={...},``, on one line if that fits."""
-    lines = [line for table in tables for line in _table(table, indent + 4)]
-    whole = f"{' ' * indent}values={{{lines[0].strip().rstrip(',')}}},"
-    if len(lines) == 1 and len(whole) <= WIDTH:
-        yield whole
-        return
-    yield f"{' ' * indent}values={{"
-    yield from lines
-    yield f"{' ' * indent}}},"
-
-
-def _table(table: Table, indent: int) -> Iterator[str]:
-    """``"A, B": [(1, "x"), (2, "y")],``."""
-    if len(table.names) == 1:
-        rows = [_literal(value) for (value,) in table.rows]
-    else:
-        rows = [f"({', '.join(map(_literal, row))})" for row in table.rows]
-    opened = f'{" " * indent}"{", ".join(table.names)}": ['
-    line = f"{opened}{', '.join(rows)}],"
-    if len(line) <= WIDTH:
-        yield line
-        return
-    yield opened
-    yield from (f"{' ' * indent}    {row}," for row in rows)
-    yield f"{' ' * indent}],"
-
-
-def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 # ---------------------------------------------------------------- lines

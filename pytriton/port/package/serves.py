@@ -1,7 +1,7 @@
 """Which defines a ported kernel is for, and with which parameters: what its ``Source`` declares.
 
-Input: a ported kernel. Output: a ``Serves``: what texts and types may be, alone or together; a condition on the
-others; and the declared parameters, with those that differ under a condition.
+Input: a ported kernel. Output: a ``Serves``: a condition on its defines; and the declared parameters, with those
+that differ under a condition.
 
 Invariant: it accepts the define sets that the kernel does (fold/leaves.py).
 """
@@ -9,12 +9,11 @@ Invariant: it accepts the define sets that the kernel does (fold/leaves.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pytriton.emit.python import PRECEDENCE, show
-from pytriton.fold.leaves import Table
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
@@ -27,10 +26,9 @@ from pytriton.port.kernels import PortedKernel
 
 @dataclass(frozen=True)
 class ConditionLambda:
-    """``lambda numbers, others=None: terms``: all of the terms hold, and the numbers are numbers."""
+    """``lambda A=None, B=None: terms`` for the ``names``: all of the terms hold."""
 
-    numbers: tuple[str, ...]
-    others: tuple[str, ...]
+    names: tuple[str, ...]
     terms: tuple[str, ...]
 
 
@@ -46,11 +44,11 @@ class Change:
 class Serves:
     """All of it; ``types`` are those of the parameters where no change holds.
 
-    ``closed``: defines that it is not for, whatever their values.
+    The ``numbers`` are integers. ``closed``: defines that it is not for, whatever their values.
     """
 
+    numbers: tuple[str, ...]
     condition: ConditionLambda
-    tables: tuple[Table, ...]
     types: Mapping[str, str]
     changes: tuple[Change, ...]
     closed: tuple[str, ...]
@@ -58,15 +56,18 @@ class Serves:
 
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
-    served = ported.served
-    numbers = served.numbers
-    others = _defines(ported) - set(numbers)
+    served = ported.folded.leaves.served
     asserted = served.asserted if ported.apart else ()  # they choose the function
     terms = tuple(show(term, PRECEDENCE["and"]) for term in (*served.conditions, *asserted))
-    asked = dict.fromkeys(word for word in _words(terms) if word in others)
+    defines = {name for variant in ported.variants for name in variant.defines}
     types, changes = _types(ported)
-    closed = tuple(_closed(ported, set(types)))
-    return Serves(ConditionLambda(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
+    closed = tuple(_closed(ported, types))
+    return Serves(served.numbers, _condition(terms, defines), types, tuple(changes), closed)
+
+
+def _condition(terms: tuple[str, ...], defines: Collection[str]) -> ConditionLambda:
+    """The terms and the defines that they name."""
+    return ConditionLambda(tuple(dict.fromkeys(word for word in _words(terms) if word in defines)), terms)
 
 
 # without constants such as INFINITY, which packages define for kernels that lack them
@@ -83,32 +84,19 @@ LANGUAGE: Final = frozenset(
 )
 
 
-def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
+def _closed(ported: PortedKernel, parameters: Collection[str]) -> Iterator[str]:
     """The names in the text that must not be defined: it was not ported with them.
 
     Less the variables of the function and the words of the language, which its launcher refuses for all kernels.
     """
-    function = {
-        *names_assigned(ported.folded.tree.body),
-        *(ported.arguments.names if ported.arguments else ()),
-    }
-    for name in ported.served.closed:
-        if name not in LANGUAGE and name not in parameters and name not in function and name != ported.kernel:
-            yield name
+    own = {*names_assigned(ported.folded.tree.body), *parameters, ported.kernel}
+    own |= {*(ported.arguments.names if ported.arguments else ())}
+    yield from (name for name in ported.folded.leaves.closed if name not in LANGUAGE | own)
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         yield from re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", text))
-
-
-def _defines(ported: PortedKernel) -> set[str]:
-    return {name for variant in ported.variants for name in variant.defines}
-
-
-def flags_of(ported: PortedKernel) -> list[str]:
-    """The defines that are given or not: constexprs, and those that only choose between define sets."""
-    return ported.folded.leaves.flags
 
 
 # ---------------------------------------------------------------- parameters
@@ -131,8 +119,7 @@ def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
     changes = []
     for (least, most), changed in others.items():
         text = show(conditions.between(least, most).node)
-        asked = tuple(dict.fromkeys(word for word in _words([text]) if word in variants.values))
-        changes.append(Change(ConditionLambda((), asked, (text,)), changed))
+        changes.append(Change(_condition((text,), variants.values), changed))
     return types, changes
 
 
@@ -151,10 +138,10 @@ def _spellings(parameter: Parameter | None, defines: Mapping[str, object]) -> It
     if parameter is None:
         yield None
         return
-    pointer = isinstance(parameter.type, PointerType)
-    pointed = parameter.type.element if isinstance(parameter.type, PointerType) else parameter.type
+    pointed, mark = parameter.type, ""
+    if isinstance(pointed, PointerType):
+        pointed, mark = pointed.element, "*"
     element = "long" if isinstance(pointed, PointerType) else pointed.name
-    mark = "*" * pointer
     names = [name for name, value in defines.items() if value == element and not isinstance(value, bool)]
     word = re.match(r"(?:const\s+)?([A-Za-z_]\w*)", parameter.declaration)
     if word is not None and word[1] in defines:

@@ -20,7 +20,6 @@ torch below 2.10, there is no launcher, and all calls take the slow path. Invari
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,7 +33,6 @@ from pytriton.compat.triton_names import build, driver, knobs
 from pytriton.emit.templates import render
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.errors import remark, warn_once
 from pytriton.runtime.launch.arguments import rule_of
 from pytriton.runtime.launch.device import Direct, Style, signed_bytes
 
@@ -187,14 +185,6 @@ def native_recall(seen: list[Any]) -> Callable[..., Any] | None:
 @cache
 def _module() -> Any:
     """The compiled module; None where it cannot be built, for whatever reason: nothing depends on it."""
-    if os.environ.get("PYTRITON_NO_NATIVE"):
-        warn_once(
-            remark(
-                "PYTRITON_NO_NATIVE has no effect: there is no other launcher than that in C",
-                "TC562",
-                "unset it",
-            )
-        )
     try:
         return build.compile_module_from_src(render("launcher.c.j2"), "pytriton_launcher")
     except Exception:

@@ -48,13 +48,10 @@ def refusing_unknown(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return constructor
 
 
-_REMOVED: Final = {"tune_devices": "leave it out: a sweep is timed on the GPU of its call"}
-
-
 def _refuse_unknown(constructor: str, name: str, options: Collection[str]) -> NoReturn:
     near = closest(name, options)
     help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{name}': ...}}"
-    help_ = _REMOVED.get(name) or misplaced(name, ()) or help_
+    help_ = misplaced(name, ()) or help_
     raise refusal(f"{constructor} has no option '{name}'", "TC515", help_)
 
 

@@ -620,10 +620,3 @@ def bits_of(type_: Any) -> int:
 def test_the_launcher_in_c_compiles() -> None:
     """Nothing depends on it, so nothing else would tell."""
     assert fast_path._module() is not None
-
-
-def test_the_variable_of_the_launcher_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused: it has no effect, and a warning says so."""
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1")
-    with pytest.warns(RuntimeWarning, match=r"PYTRITON_NO_NATIVE has no effect.*\[TC562\]\nhelp: unset it"):
-        fast_path._module.__wrapped__()
