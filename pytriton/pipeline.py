@@ -31,7 +31,7 @@ from pytriton.lang.tokens import decode
 from pytriton.lang.tree.builtins import Printed
 from pytriton.lang.tree.typed import KernelDef, Symbol, value_of
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
-from pytriton.passes import Context, run
+from pytriton.passes import PassContext, run
 from pytriton.passes.analysis.context import Traits
 from pytriton.passes.check.inspector import Inspection, executor, inspector
 from pytriton.passes.check.sites import Site, numbered
@@ -271,7 +271,7 @@ def _translated(
     """A translation with terms for numbers, and the numbers of the defines."""
     front = read(text, single, report, settings.include_dirs, log)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
-    context = Context(settings, report)
+    context = PassContext(settings, report)
     provenance = Provenance(checked)
     traced, steps = watched(checked) if settings.traced else (checked, Steps())
     lowered = run(traced, context)

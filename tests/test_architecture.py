@@ -110,8 +110,7 @@ SHARED_STEMS = {
     "errors": "diagnostics of a source; refusals of a launch",
     "walk": "the walker of each tree",
 }
-# Classes of several files, likewise; the nodes of the trees are free (syntax.If is parsed, typed.If is checked).
-SHARED_CLASSES = {"Context": SHARED_STEMS["context"]}
+# The nodes of the trees may bear one name (syntax.If is parsed, typed.If is checked); no other class may.
 TREES = ("lang/parse/syntax.py", "lang/tree/typed.py", "emit/python.py")
 
 # The core and the tools are listed in ``tools/size.py``; ``runtime/native`` is a tool, as ``runtime/interpret`` is:
@@ -350,7 +349,7 @@ def names_of_classes_are_unique(files: Files) -> Iterator[str]:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 by_name[node.name].append(name)
     nodes = {name for name, where in by_name.items() if len(where) > 1 and set(where) <= set(TREES)}
-    yield from _doubled("classes", by_name, {**SHARED_CLASSES, **dict.fromkeys(nodes, "nodes")})
+    yield from _doubled("classes", by_name, dict.fromkeys(nodes, "nodes"))
 
 
 def _doubled(what: str, places: Mapping[str, Sequence[str]], reasons: Mapping[str, str]) -> Iterator[str]:
@@ -474,11 +473,7 @@ def test_rule(rule: Rule) -> None:
 def test_shared_names_are_shared() -> None:
     """A reason that is no longer needed goes."""
     stems = Counter(PurePosixPath(name).stem for name in TEXTS)
-    classes = Counter(
-        node.name for text in TEXTS.values() for node in parsed(text).body if isinstance(node, ast.ClassDef)
-    )
     assert [name for name in SHARED_STEMS if stems[name] < 2] == []
-    assert [name for name in SHARED_CLASSES if classes[name] < 2] == []
 
 
 def test_core_and_tools() -> None:

@@ -38,7 +38,7 @@ from pytriton.emit.element_types import (
     shifts,
     unspelled,
 )
-from pytriton.emit.names import Context
+from pytriton.emit.names import EmitContext
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.frozen import replace
 from pytriton.lang.recording import compare, pinned
@@ -61,27 +61,27 @@ from pytriton.lang.tree.types import (
 )
 
 
-def lower(expr: Expr, context: Context) -> Value:
+def lower(expr: Expr, context: EmitContext) -> Value:
     """The expression in Python."""
     return _LOWER[expr.__class__](expr, context)
 
 
-def node_of(expr: Expr, context: Context) -> Node:
+def node_of(expr: Expr, context: EmitContext) -> Node:
     """An expression in Python, as a string."""
     return lower(expr, context).node
 
 
-def tensor_of(expr: Expr, context: Context) -> Value:
+def tensor_of(expr: Expr, context: EmitContext) -> Value:
     """An expression as a tensor of its type, even if it is a bare number."""
     return as_tensor(lower(expr, context))
 
 
-def shape_node(sizes: tuple[int, ...], context: Context) -> Node:
+def shape_node(sizes: tuple[int, ...], context: EmitContext) -> Node:
     """A shape as a tuple of the expressions that gave its sizes."""
     return Tuple(tuple(size_node(size, context) for size in sizes))
 
 
-def size_node(size: int, context: Context) -> Node:
+def size_node(size: int, context: EmitContext) -> Node:
     """One size, in the names that gave it."""
     if isinstance(size, Size) and size.expr is not None:
         return node_of(size.expr, context)
@@ -91,13 +91,13 @@ def size_node(size: int, context: Context) -> Node:
 # ---------------------------------------------------------------- leaves
 
 
-def _literal(expr: typed.Literal, context: Context) -> Value:
+def _literal(expr: typed.Literal, context: EmitContext) -> Value:
     element = scalar_of(expr.type)
     assert element is not None
     return bare(expr.value, element)
 
 
-def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
+def _constexpr(expr: typed.Constexpr, context: EmitContext) -> Value:
     element = scalar_of(expr.type)
     assert element is not None
     value = constant(expr)
@@ -107,7 +107,7 @@ def _constexpr(expr: typed.Constexpr, context: Context) -> Value:
     return Value(Atom(name), element, False, True, expr.value)
 
 
-def _name(expr: typed.Name, context: Context) -> Value:
+def _name(expr: typed.Name, context: EmitContext) -> Value:
     symbol = expr.symbol
     if symbol.value is not None:
         return _literal(typed.Literal(expr.span, expr.type, symbol.value), context)
@@ -121,7 +121,7 @@ def _name(expr: typed.Name, context: Context) -> Value:
     return Value(Atom(context.names[symbol]), element, True, weak, number, natural)
 
 
-def _range(expr: typed.Range, context: Context) -> Value:
+def _range(expr: typed.Range, context: EmitContext) -> Value:
     first = integer(expr.start)
     length = shape_of(expr.type)[0]
     if first >= 0 and compare(length + first, "==", integer(expr.stop), optional=False):
@@ -134,7 +134,7 @@ def _range(expr: typed.Range, context: Context) -> Value:
     return Value(BinOp("-" if first < 0 else "+", indices, offset), INT)
 
 
-def _bitcast(expr: typed.Bitcast, context: Context) -> Value:
+def _bitcast(expr: typed.Bitcast, context: EmitContext) -> Value:
     element = element_of(expr.type)
     value = tensor_of(expr.operand, context)
     return Value(Call("tl.cast", (value.node, dtype(element)), (("bitcast", Atom("True")),)), element)
@@ -143,7 +143,7 @@ def _bitcast(expr: typed.Bitcast, context: Context) -> Value:
 # ---------------------------------------------------------------- shapes
 
 
-def _broadcast(expr: typed.Broadcast, context: Context) -> Value:
+def _broadcast(expr: typed.Broadcast, context: EmitContext) -> Value:
     value = lower(expr.operand, context)
     element = element_of(expr.type)
     have, want = shape_of(expr.operand.type), shape_of(expr.type)
@@ -155,7 +155,7 @@ def _broadcast(expr: typed.Broadcast, context: Context) -> Value:
     return Value(Call("tl.broadcast_to", (place(value, have, want), shape)), element)
 
 
-def _reshape(expr: typed.Reshape, context: Context) -> Value:
+def _reshape(expr: typed.Reshape, context: EmitContext) -> Value:
     value = lower(expr.operand, context)
     element = element_of(expr.type)
     want = shape_of(expr.type)
@@ -176,25 +176,25 @@ def _reshape(expr: typed.Reshape, context: Context) -> Value:
     return Value(total, element)
 
 
-def _expand(expr: typed.Expand, context: Context) -> Value:
+def _expand(expr: typed.Expand, context: EmitContext) -> Value:
     value = tensor_of(expr.operand, context)
     items = ", ".join("None" if new else ":" for new in expr.axes)
     return Value(Index(value.node, items), value.element)
 
 
-def _gather(expr: typed.Gather, context: Context) -> Value:
+def _gather(expr: typed.Gather, context: EmitContext) -> Value:
     operand, index = lower(expr.operand, context), lower(expr.index, context)
     return Value(Call("tl.gather", (operand.node, index.node), (("axis", Atom("0")),)), operand.element)
 
 
-def _permute(expr: typed.Permute, context: Context) -> Value:
+def _permute(expr: typed.Permute, context: EmitContext) -> Value:
     value = lower(expr.operand, context)
     if expr.order == (1, 0):
         return Value(Call("tl.trans", (value.node,)), value.element)
     return Value(Call("tl.permute", (value.node, numbers(expr.order))), value.element)
 
 
-def _reduce(expr: typed.Reduce, context: Context) -> Value:
+def _reduce(expr: typed.Reduce, context: EmitContext) -> Value:
     value = lower(expr.operand, context)
     element = value.element
     assert isinstance(element, ScalarType)
@@ -212,7 +212,7 @@ def numbers(values: tuple[int, ...]) -> Tuple:
     return Tuple(tuple(Atom(str(value)) for value in values))
 
 
-def dot(expr: typed.Dot, context: Context) -> Value:
+def dot(expr: typed.Dot, context: EmitContext) -> Value:
     """``a @ b``, with an accumulator if a pass gave it one."""
     left, right = tensor_of(expr.left, context).node, tensor_of(expr.right, context).node
     common = scalar_of(expr.left.type)
@@ -239,7 +239,7 @@ def dot(expr: typed.Dot, context: Context) -> Value:
     return Value(Call("tl.dot", tuple(arguments), keywords), element)
 
 
-def _batch_first(node: Node, operand: Expr, context: Context) -> Node:
+def _batch_first(node: Node, operand: Expr, context: EmitContext) -> Node:
     """Triton-C's batch axes trail, Triton's one comes first."""
     shape = shape_of(operand.type)
     order = (*range(2, len(shape)), 0, 1)
@@ -251,7 +251,7 @@ def _batch_first(node: Node, operand: Expr, context: Context) -> Node:
     return node
 
 
-def _batch_last(node: Node, shape: tuple[int, ...], context: Context) -> Node:
+def _batch_last(node: Node, shape: tuple[int, ...], context: EmitContext) -> Node:
     if len(shape) == 4:
         sizes = tuple(size_node(shape[axis], context) for axis in (2, 3, 0, 1))
         node = Call("tl.reshape", (node, Tuple(sizes)))
@@ -262,7 +262,7 @@ def _batch_last(node: Node, shape: tuple[int, ...], context: Context) -> Node:
 # ---------------------------------------------------------------- operators
 
 
-def unary(expr: typed.Unary, context: Context) -> Value:
+def unary(expr: typed.Unary, context: EmitContext) -> Value:
     """``-x``, ``~x`` or ``!x``."""
     value = lower(expr.operand, context)
     element = element_of(expr.type)
@@ -291,7 +291,7 @@ def unary(expr: typed.Unary, context: Context) -> Value:
     return Value(node, element, value.strong, value.weak, number)
 
 
-def binary(expr: typed.Binary, context: Context) -> Value:
+def binary(expr: typed.Binary, context: EmitContext) -> Value:
     """Any operator with two operands."""
     left, right = expr.left, expr.right
     element = element_of(expr.type)
@@ -340,7 +340,7 @@ def binary(expr: typed.Binary, context: Context) -> Value:
 
 
 def _operands(
-    operator: str, left: Expr, right: Expr, common: ScalarType, context: Context
+    operator: str, left: Expr, right: Expr, common: ScalarType, context: EmitContext
 ) -> tuple[Value, Value]:
     """Both operands, without those conversions to the common type that Triton makes by itself.
 
@@ -381,7 +381,7 @@ def _written(expr: Expr) -> bool:
     return isinstance(expr, typed.Cast) and expr.span.start < expr.operand.span.start
 
 
-def _both(expr: Expr, context: Context) -> tuple[Value, Value]:
+def _both(expr: Expr, context: EmitContext) -> tuple[Value, Value]:
     """An operand without its conversion to the common type, and with it."""
     if not isinstance(expr, typed.Cast) or scalar_of(expr.operand.type) is None:
         value = lower(expr, context)
@@ -391,7 +391,7 @@ def _both(expr: Expr, context: Context) -> tuple[Value, Value]:
     return (converted if converted.weak and not converted.strong else value), converted
 
 
-def select(expr: typed.Select, context: Context) -> Value:
+def select(expr: typed.Select, context: EmitContext) -> Value:
     """``condition ? yes : no``."""
     condition = lower(expr.condition, context)
     element = element_of(expr.type)
@@ -405,7 +405,7 @@ def select(expr: typed.Select, context: Context) -> Value:
     return as_type(value, element)
 
 
-def cast(expr: typed.Cast, context: Context, value: Value | None = None) -> Value:
+def cast(expr: typed.Cast, context: EmitContext, value: Value | None = None) -> Value:
     """A conversion. ``value``: its operand, if that was lowered before: twice for each of many would never end."""
     value = value or lower(expr.operand, context)
     element = element_of(expr.type)
@@ -425,7 +425,7 @@ def cast(expr: typed.Cast, context: Context, value: Value | None = None) -> Valu
 INSPECTING: Final = frozenset(("bound", "inspected", "looked_up", "narrow"))
 
 
-def pointer_arithmetic(expr: typed.Binary, context: Context) -> Value:
+def pointer_arithmetic(expr: typed.Binary, context: EmitContext) -> Value:
     """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
     first, second = lower(expr.left, context), lower(expr.right, context)
     element = element_of(expr.type)
@@ -441,7 +441,7 @@ def pointer_arithmetic(expr: typed.Binary, context: Context) -> Value:
     return Value(BinOp("+", first.node, second.node), element)
 
 
-def _moved_back(expr: typed.Binary, pointer: Value, offset: Value, context: Context) -> Value:
+def _moved_back(expr: typed.Binary, pointer: Value, offset: Value, context: EmitContext) -> Value:
     """A pointer less an offset: Triton negates in the type of the offset, and widens what comes out."""
     distance = None if offset.strong else offset.number
     if distance is None:
@@ -455,7 +455,7 @@ def _moved_back(expr: typed.Binary, pointer: Value, offset: Value, context: Cont
     return Value(BinOp("-", pointer.node, offset.node), pointer.element)
 
 
-def _is_natural(offset: Expr, context: Context) -> bool:
+def _is_natural(offset: Expr, context: EmitContext) -> bool:
     """Whether a signed offset is one of a range, or the variable of a loop: at least 0."""
     while isinstance(offset, typed.Expand | typed.Broadcast):
         offset = offset.operand
@@ -464,7 +464,7 @@ def _is_natural(offset: Expr, context: Context) -> bool:
     return isinstance(offset, typed.Name) and offset.symbol in context.names.natural
 
 
-def load(expr: typed.Load, context: Context) -> Value:
+def load(expr: typed.Load, context: EmitContext) -> Value:
     """``*p`` as ``tl.load``."""
     pointer = lower(expr.pointer, context)
     element = element_of(expr.type)
@@ -491,7 +491,7 @@ def _loaded(call: Call, element: ElementType) -> Value:
     return Value(Method(call, "to", (dtype(element),)) if isinstance(element, PointerType) else call, element)
 
 
-def mask_node(mask: Expr, want: tuple[int, ...], context: Context) -> Node:
+def mask_node(mask: Expr, want: tuple[int, ...], context: EmitContext) -> Node:
     """A mask with the rank of the pointer."""
     value = lower(mask, context)
     if value.strong and context.bare:
@@ -499,7 +499,7 @@ def mask_node(mask: Expr, want: tuple[int, ...], context: Context) -> Node:
     return place(value, shape_of(mask.type), want)
 
 
-def atomic(expr: typed.Atomic, context: Context) -> Value:
+def atomic(expr: typed.Atomic, context: EmitContext) -> Value:
     """An atomic operation as Triton's."""
     want = shape_of(expr.pointer.type)
     arguments = [node_of(expr.pointer, context)]
@@ -527,7 +527,7 @@ def atomic(expr: typed.Atomic, context: Context) -> Value:
 
 
 def checked(
-    name: str, number: int, operands: tuple[Node, ...], mask: Node | None, context: Context, *more: Node
+    name: str, number: int, operands: tuple[Node, ...], mask: Node | None, context: EmitContext, *more: Node
 ) -> Call:
     """The call of a helper that makes the access only where it is inside; ``True`` for no mask."""
     assert context.names.table is not None
@@ -539,7 +539,7 @@ def checked(
     )
 
 
-def inspecting(expr: typed.Call, context: Context) -> Value:
+def inspecting(expr: typed.Call, context: EmitContext) -> Value:
     """A call that only an inspector makes."""
     table: Node = Atom(context.names.table or "")
     if expr.function == "bound":
@@ -572,7 +572,7 @@ _MAX_EXTENT: Final = Atom("0x7FFFFFFF")  # extent of a tensor descriptor
 _EVEN_AT_ZERO: Final = frozenset(("exp", "exp2", "cos", "abs", "sigmoid"))
 
 
-def call(expr: typed.Call, context: Context) -> Value:
+def call(expr: typed.Call, context: EmitContext) -> Value:
     """A call of any built-in function, and of those that passes put in."""
     function = expr.function
     if function in ("program_id", "num_programs"):
@@ -615,7 +615,7 @@ def call(expr: typed.Call, context: Context) -> Value:
     return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
 
 
-def _descriptor(expr: typed.Call, context: Context) -> Value:
+def _descriptor(expr: typed.Call, context: EmitContext) -> Value:
     """A tensor descriptor of a pointer, with the distance of its rows and a shape of tiles."""
     base, stride = (node_of(argument, context) for argument in expr.arguments)
     keywords: tuple[tuple[str, Node], ...] = (
@@ -627,7 +627,7 @@ def _descriptor(expr: typed.Call, context: Context) -> Value:
     return Value(Call("tl.make_tensor_descriptor", (base,), keywords), element)
 
 
-def _rounded(function: str, value: Value, element: ScalarType, context: Context) -> Value:
+def _rounded(function: str, value: Value, element: ScalarType, context: EmitContext) -> Value:
     """``floor`` or ``ceil``, which Triton has for float and double, and with subnormal numbers for double."""
     if element not in (FLOAT, BFLOAT16):
         wide = value if element == DOUBLE else as_type(value, FLOAT)
@@ -638,7 +638,7 @@ def _rounded(function: str, value: Value, element: ScalarType, context: Context)
     return as_type(Value(rounded, DOUBLE if element == DOUBLE else FLOAT), element)
 
 
-def _argument(function: str, argument: Expr, context: Context) -> Value:
+def _argument(function: str, argument: Expr, context: EmitContext) -> Value:
     """An argument as a tensor; the sign of a zero does not show in some functions."""
     match argument:
         case typed.Unary(operator="-", operand=operand) if function in _EVEN_AT_ZERO:
@@ -648,7 +648,7 @@ def _argument(function: str, argument: Expr, context: Context) -> Value:
             return tensor_of(argument, context)
 
 
-def _spread(value: Value, operand: Expr, expr: Expr, context: Context) -> Value:
+def _spread(value: Value, operand: Expr, expr: Expr, context: EmitContext) -> Value:
     """An operand of a library function, which does not broadcast."""
     want = shape_of(expr.type)
     if shape_of(operand.type) == want:
@@ -657,7 +657,7 @@ def _spread(value: Value, operand: Expr, expr: Expr, context: Context) -> Value:
     return Value(Call("tl.broadcast_to", (node, shape_node(want, context))), value.element)
 
 
-def _extremum(expr: typed.Call, element: ScalarType, context: Context) -> Value:
+def _extremum(expr: typed.Call, element: ScalarType, context: EmitContext) -> Value:
     """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""
     left, right = _operands("?", expr.arguments[0], expr.arguments[1], element, context)
     if element.is_float:
@@ -672,7 +672,7 @@ def _extremum(expr: typed.Call, element: ScalarType, context: Context) -> Value:
 
 
 # lang/tree/effects.py leaves no Sequenced.
-_LOWER: Final[dict[type, Callable[[Any, Context], Value]]] = {
+_LOWER: Final[dict[type, Callable[[Any, EmitContext], Value]]] = {
     typed.Literal: _literal,
     typed.Constexpr: _constexpr,
     typed.Name: _name,

@@ -133,7 +133,7 @@ class Names:
 
 
 @dataclass(slots=True)
-class Context:
+class EmitContext:
     """One kernel's choice of identifiers and options, and what its module needs besides its function."""
 
     names: Names

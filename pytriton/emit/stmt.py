@@ -13,7 +13,7 @@ from typing import assert_never
 
 from pytriton.emit.element_types import Value, as_tensor, dtype, full, place
 from pytriton.emit.expr import checked, lower, mask_node, node_of, size_node, tensor_of
-from pytriton.emit.names import Context, Names
+from pytriton.emit.names import EmitContext, Names
 from pytriton.emit.python import Atom, BinOp, Block, Call, Method, Node, Simple, Statement
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
@@ -37,7 +37,7 @@ class Statements:
     def __init__(self, names: Names, provenance: Provenance, precision: str) -> None:
         self.names = names
         self.provenance = provenance
-        self.context = Context(names, precision)
+        self.context = EmitContext(names, precision)
         self.parts: list[_Part] = []
         self.kernel_body: tuple[Statement, ...] = ()
         self._once: frozenset[Symbol] = frozenset()
@@ -303,7 +303,7 @@ def _needs_value(symbol: Symbol, first: typed.Statement | None) -> bool:
 # ---------------------------------------------------------------- printf
 
 
-def prints(call: typed.Call, context: Context) -> list[Node]:
+def prints(call: typed.Call, context: EmitContext) -> list[Node]:
     """The calls for one ``printf``: a ``tl.device_print`` for each value.
 
     Code for the interpreter calls ``printed`` instead, with the number of the call and its values: that has C's

@@ -169,14 +169,14 @@ class Merger:
         """The items of a row, after the comments outside of the statement's ``#if``."""
         items = list(self._items(row))
         comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
-        apart: list[str] = []
+        separate: list[str] = []
         for comment in comments:
             around = self._conditions.around(comment)
             if around is not None and around & among and [around & among] != [item.of for item in items]:
-                apart.append(comment)
+                separate.append(comment)
                 yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
         for item in items:
-            above = tuple(comment for comment in item.statement.above if comment not in apart)
+            above = tuple(comment for comment in item.statement.above if comment not in separate)
             if item.statement.node is not None or item.statement.before or above:
                 yield _Item(replace(item.statement, above=above), item.of)
 

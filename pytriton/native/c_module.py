@@ -26,7 +26,7 @@ from pytriton.native.inline import inlined
 from pytriton.native.meaning import meaning
 from pytriton.native.waits import tail_of, waiting_loops
 from pytriton.native.writer import Writer
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.pipeline import checked_kernel
 from pytriton.settings import Settings
@@ -61,7 +61,7 @@ def to_c(
 ) -> NativeModule:
     """One kernel of a source in C; raises CompileError, TC460 for what has no C yet."""
     report = Report()
-    kernel = meaning(checked_kernel(source, defines, settings, name, report), Context(settings, report))
+    kernel = meaning(checked_kernel(source, defines, settings, name, report), PassContext(settings, report))
     sites: tuple[Site, ...] = ()
     if settings.checked:
         kernel, sites = numbered(kernel)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import statements
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.loops.counted import counted
 from pytriton.passes.loops.prefetch import prefetch
 from pytriton.passes.lower.jumps import jumps
@@ -16,7 +16,7 @@ from pytriton.passes.lower.jumps import jumps
 _JUMPS = typed.Break | typed.Continue | typed.Return | typed.DoWhile
 
 
-def meaning(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def meaning(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel as C prints it."""
     if not any(isinstance(statement, _JUMPS) for statement in statements(kernel.body)):
         return prefetch(counted(kernel, context), context)

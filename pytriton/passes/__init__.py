@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pytriton.lang.tree.typed import KernelDef
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.loops.counted import counted, upward
 from pytriton.passes.loops.prefetch import prefetch
 from pytriton.passes.lower.jumps import jumps
@@ -31,13 +31,13 @@ from pytriton.passes.speed.rematerialise import rematerialise
 from pytriton.passes.speed.swizzle import swizzle
 from pytriton.passes.speed.traits import observe, stages
 
-__all__ = ["PASSES", "Context", "Pass", "run"]
+__all__ = ["PASSES", "Pass", "PassContext", "run"]
 
 
 class Pass(NamedTuple):
     """A pass maps a kernel to a kernel; nodes that it does not change stay identical."""
 
-    run: Callable[[KernelDef, Context], KernelDef]
+    run: Callable[[KernelDef, PassContext], KernelDef]
     purpose: str
     needed: bool = False  # Triton does not compile the kernel without it
 
@@ -75,9 +75,9 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def run(kernel: KernelDef, context: Context | None = None) -> KernelDef:
+def run(kernel: KernelDef, context: PassContext | None = None) -> KernelDef:
     """The kernel after every pass; traits and diagnostics are in the context."""
-    context = context or Context()
+    context = context or PassContext()
     for step in PASSES:
         if step.needed or not context.settings.traced:
             kernel = step.run(kernel, context)

@@ -3,7 +3,7 @@
 Input: a source, the name of one of its kernels, and define sets, each read from the code or observed in a run. A
 list in a define set is a sweep: its product is known. Output: a ``PortedKernel``, which is all that a package
 needs: the folded kernel, its parameters, the define sets that it accepts, and later their proof (prove.py).
-There are several only where the translations cannot be one function (``apart`` says why).
+There are several only where the translations cannot be one function (``unfoldable`` says why).
 
 Invariants: define sets with equal translations are folded once; a ported kernel accepts each of its ``sets``;
 ``served`` and ``refusal`` agree. Needs neither torch nor triton.
@@ -108,7 +108,7 @@ class PortedKernel:
     switches: frozenset[str]
     folded: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
-    apart: str | None = None  # why the source became several functions
+    unfoldable: str | None = None  # why the source became several functions
     arguments: Arguments | None = None
     proof: Proof | None = None
 
@@ -233,7 +233,7 @@ def port_kernel(
             translations.switches,
             folded,
             tuple(variants),
-            folds.apart,
+            folds.unfoldable,
             arguments,
         )
         for folded, variants in folds.members

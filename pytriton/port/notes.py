@@ -78,8 +78,8 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
         notes.append(
             Note(here, "no launch of it was found: its defines are those of the source alone, and of -D")
         )
-    if kernel.apart:
-        notes.append(Note(here, f"it became several functions: {kernel.apart}"))
+    if kernel.unfoldable:
+        notes.append(Note(here, f"it became several functions: {kernel.unfoldable}"))
     counts = Counter(failure.error.diagnostics[0].message for failure in kernel.failures)
     firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
     for message, count in counts.items():

@@ -52,7 +52,7 @@ class Sets(NamedTuple):
 
     size: int
     defines: Mapping[str, tuple[str, ...]]
-    found: str
+    origins: str
     proof: str
 
 

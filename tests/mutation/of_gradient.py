@@ -196,7 +196,7 @@ WRONG = (
     (
         "what a continue skips is not skipped",
         "gradient/derive/forward:normalised",
-        "jumps(kernel, Context())",
+        "jumps(kernel, PassContext())",
         "kernel",
         ("skipped",),
     ),

@@ -33,7 +33,7 @@ from pytriton.lang.parse import syntax
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import VOID
 from pytriton.lang.tree.walk import bodies, children, expressions, kinds, statements, walk
-from pytriton.passes import Context
+from pytriton.passes import PassContext
 from pytriton.source import Span
 
 __all__ = ["Counts", "Lost", "misplaced", "watched"]
@@ -294,8 +294,8 @@ def watched() -> Iterator[None]:
         _checked(here.syntax, here.tree)
         return result
 
-    def run(kernel: typed.KernelDef, context: Context | None = None) -> typed.KernelDef:
-        context = context or Context()
+    def run(kernel: typed.KernelDef, context: PassContext | None = None) -> typed.KernelDef:
+        context = context or PassContext()
         for step in pytriton.passes.PASSES:
             if step.needed or not context.settings.traced:
                 after = step.run(kernel, context)

@@ -15,7 +15,7 @@ from pytriton.emit.python import Atom, Call, Simple
 from pytriton.frozen import replace
 from pytriton.lang.check import expressions
 from pytriton.lang.tree import effects, typed
-from pytriton.passes import Context, Pass
+from pytriton.passes import Pass, PassContext
 from tests.oracle.effects import Lost, watched
 
 TEXT = (
@@ -24,7 +24,7 @@ TEXT = (
 
 
 def _with_pass(patch: pytest.MonkeyPatch, change: Callable[[typed.Body], typed.Body]) -> None:
-    def step(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+    def step(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
         return replace(kernel, body=change(kernel.body))
 
     first, *rest = pytriton.passes.PASSES

@@ -164,7 +164,7 @@ def test_arms_that_are_the_same_are_one() -> None:
 def test_what_cannot_be_one_function_says_why() -> None:
     text = "__global__ void f(float *X, T n) { *X = n; }"
     long, double = port_kernel(Source(text), None, [DefineSet({"T": ["long", "double"]})])
-    assert "the type of n is" in str(long.apart)
+    assert "the type of n is" in str(long.unfoldable)
     assert long.refusal({"T": "long"}) is None
     assert double.refusal({"T": "long"}) is not None
 

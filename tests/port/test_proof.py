@@ -137,7 +137,7 @@ def test_packages_are_short_and_proved(name: str, tmp_path: Path) -> None:
     new = 0
     for text, kernel, sets in observed(name, tmp_path):
         kernels = proved(text, kernel, sets, name)
-        assert len(kernels) == 1, kernels[0].apart
+        assert len(kernels) == 1, kernels[0].unfoldable
         (ported,) = kernels
         assert ported.proof is not None
         assert ported.proof.wrong == (), ported.text

@@ -147,17 +147,17 @@ class _Offsets(LaunchEvaluator[Affine]):
 
     def __init__(
         self,
-        known: Mapping[Symbol, Affine | None],
+        symbols: Mapping[Symbol, Affine | None],
         values: Values,
         numbers: Mapping[Symbol, int],
         grid: Grid,
     ) -> None:
         super().__init__(values, numbers, grid, _number, _affine)
-        self._known = known
+        self._symbols = symbols
 
     def of(self, expr: Expr) -> Affine | None:
-        if isinstance(expr, Name) and expr.symbol in self._known:
-            return self._known[expr.symbol]
+        if isinstance(expr, Name) and expr.symbol in self._symbols:
+            return self._symbols[expr.symbol]
         return super().of(expr)
 
 
@@ -169,8 +169,8 @@ class Accesses:
         self._values, defined = values_in(every(items)), {*set_in(items)}
         numbers = launch_numbers({s for s in read_in(items) - defined if s.parameter}, values)
         self._launch = self._values, numbers, grid
-        self._known: dict[Symbol, Affine | None] = dict.fromkeys(defined - self._values.keys())
-        self._offsets = _Offsets(self._known, *self._launch)
+        self._symbols: dict[Symbol, Affine | None] = dict.fromkeys(defined - self._values.keys())
+        self._offsets = _Offsets(self._symbols, *self._launch)
         self._masks: dict[Symbol, _Condition] = {}
         self._counts: dict[Loop, int | None] = {}
         self._tests: dict[Loop, _Condition] = {}
@@ -275,7 +275,7 @@ class Accesses:
             ranges["iteration", loop] = iterations
         return ranges
 
-    def apart(self, touched: Sequence[Touched]) -> bool:
+    def meet_in_place(self, touched: Sequence[Touched]) -> bool:
         """Whether several accesses, each of them once, meet in one program only, at one place of a block."""
         return all(self._shift(*pair) == 0 for pair in itertools.combinations(touched, 2))
 
@@ -339,7 +339,7 @@ class Accesses:
                 case Define(symbol=symbol, value=value):
                     self._note(value)
                     if value is not None:
-                        self._known[symbol] = self._offsets.of(value)
+                        self._symbols[symbol] = self._offsets.of(value)
                         self._masks[symbol] = self._condition(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
@@ -360,7 +360,7 @@ class Accesses:
 
     def _follow_loop(self, loop: Loop) -> None:
         marks = {carry.inside: Affine.symbol(("carried", carry.inside)) for carry in loop.carried}
-        ends = _Offsets({**self._known, **marks}, *self._launch)
+        ends = _Offsets({**self._symbols, **marks}, *self._launch)
         for value in values_in(loop.body).values():  # in order, as chains of definitions may be long
             ends.of(value)
         for carry in loop.carried:
@@ -369,7 +369,7 @@ class Accesses:
             step = None if last is None else last.plus(marks[carry.inside], -1)
             if start is not None and step is not None and not step.terms:
                 turn = Affine.symbol(("iteration", loop)).times(step.low)
-                self._known[carry.inside] = start.plus(turn)
+                self._symbols[carry.inside] = start.plus(turn)
         self._loops, outer = (*self._loops, loop), self._loops
         self._counts[loop], self._tests[loop] = None, _UNKNOWN
         self._test(loop)

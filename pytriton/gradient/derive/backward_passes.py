@@ -164,7 +164,7 @@ def read_once(
     for point in points:
         touched = [*map(point.touched, numbers)]
         once = all(point.accesses.once(access, without) for access in touched)
-        if not once or not point.accesses.apart(touched):
+        if not once or not point.accesses.meet_in_place(touched):
             return None
     return ReadOnce(tuple(numbers))
 

@@ -32,7 +32,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import PointerType, element_of
 from pytriton.lang.tree.unparse import Words
 from pytriton.lang.tree.walk import bodies
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.loops.prefetch import prefetch
 from pytriton.passes.lower.jumps import jumps
 from pytriton.settings import Settings
@@ -143,7 +143,7 @@ def forward_of(
 def normalised(kernel: KernelDef) -> KernelDef:
     """Without ``continue``, and with loads that were made ahead at the top of their loop: they are no sums."""
     _refuse_jumps(kernel.body, False)
-    return prefetch(jumps(kernel, Context()), Context())
+    return prefetch(jumps(kernel, PassContext()), PassContext())
 
 
 def _refuse_jumps(body: Body, inside: bool) -> None:

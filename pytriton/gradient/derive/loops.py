@@ -198,8 +198,8 @@ def _times(expr: Expr, step: Name, element: ScalarType) -> Expr:
     """An increment times the number of an iteration, in a type that holds it."""
     inner = f.inside(expr, Broadcast)
     factor = f.cast(step, element)  # written out: an offset may be large though the increment is not
-    one = isinstance(inner, Literal) and inner.value == 1
-    product = factor if one else f.binary("*", f.cast(inner, element), factor)
+    is_one = isinstance(inner, Literal) and inner.value == 1
+    product = factor if is_one else f.binary("*", f.cast(inner, element), factor)
     return f.filled(product, shape_of(expr.type))
 
 

@@ -14,7 +14,7 @@ from typing import Final, TypeGuard
 from typing import Literal as Choice
 
 from pytriton.errors import closest
-from pytriton.lang.check.context import Context, failed
+from pytriton.lang.check.context import CheckContext, failed
 from pytriton.lang.check.operators import (
     LOADS,
     arithmetic,
@@ -73,7 +73,7 @@ _OTHER_ITEMS: Final = {
 }
 _REDUCTIONS: Final[dict[str, _Operator]] = {"+": "+", "max": "max", "min": "min"}
 _Values = Sequence[Expr | None]
-_Check = Callable[[str, syntax.Call, list[Expr], Context], Expr]
+_Check = Callable[[str, syntax.Call, list[Expr], CheckContext], Expr]
 
 _FORMS: Final = {
     "get_program_id": "get_program_id(0)",
@@ -98,7 +98,7 @@ def permutes(item: syntax.Expr | syntax.Marker) -> TypeGuard[syntax.Prefix]:
     return isinstance(item, syntax.Prefix) and item.operator == "^"
 
 
-def subscript(node: syntax.Subscript, operand: Expr, axes: list[Expr], context: Context) -> Expr:
+def subscript(node: syntax.Subscript, operand: Expr, axes: list[Expr], context: CheckContext) -> Expr:
     """The operand under the items of the subscript; ``axes``: those that ``^`` names."""
     if not isinstance(operand.type, BlockType):
         return context.refuse(
@@ -151,7 +151,7 @@ def _with_axes(words: list[str], missing: int) -> str:
     return f"write 'x[{', '.join(words)}]', one item for each axis; ':' keeps it"
 
 
-def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -> Expr:
+def permute(operand: Expr, order: Sequence[int], span: Span, context: CheckContext) -> Expr:
     """Result axis i is operand axis ``order[i]``."""
     shape = shape_of(operand.type)
     if len(shape) < 2:
@@ -166,7 +166,7 @@ def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -
     return Permute(span, type_, operand, tuple(order))
 
 
-def _permutation(node: syntax.Subscript, operand: Expr, axes: list[Expr], context: Context) -> Expr:
+def _permutation(node: syntax.Subscript, operand: Expr, axes: list[Expr], context: CheckContext) -> Expr:
     order: list[int] = []
     for item in node.items:
         if not permutes(item):
@@ -189,7 +189,7 @@ def _permutation(node: syntax.Subscript, operand: Expr, axes: list[Expr], contex
     return permute(operand, order, node.span, context)
 
 
-def _reduce(operand: Expr, operator: _Operator, axis: int, span: Span, context: Context) -> Expr:
+def _reduce(operand: Expr, operator: _Operator, axis: int, span: Span, context: CheckContext) -> Expr:
     scalar = scalar_of(operand.type)
     if operand.type == types.ERROR:
         return operand
@@ -201,7 +201,7 @@ def _reduce(operand: Expr, operator: _Operator, axis: int, span: Span, context: 
     return Reduce(span, type_, operator, operand, axis)
 
 
-def _refuse_item(item: syntax.Expr | syntax.Marker, word: str | None, context: Context) -> None:
+def _refuse_item(item: syntax.Expr | syntax.Marker, word: str | None, context: CheckContext) -> None:
     if word == "-":
         context.report.error(
             "TC404",
@@ -245,7 +245,7 @@ def _expand(operand: Expr, axes: tuple[bool, ...], span: Span) -> Expr:
 # ---------------------------------------------------------------- calls
 
 
-def called(node: syntax.Call, context: Context) -> str | None:
+def called(node: syntax.Call, context: CheckContext) -> str | None:
     """The name of the function that a call means; None if there is none, which is an error (TC309)."""
     match node.callee:
         case syntax.Call(callee=syntax.Name(id="atomic_add")):
@@ -260,7 +260,7 @@ def called(node: syntax.Call, context: Context) -> str | None:
     return None
 
 
-def call(name: str, node: syntax.Call, given: _Values, context: Context) -> Expr:
+def call(name: str, node: syntax.Call, given: _Values, context: CheckContext) -> Expr:
     """The typed form of a call; of ``given``, a type and the format of ``printf`` are None.
 
     Errors: TC308 for the number or kind of its arguments, TC303, TC304, TC311 and TC407 for their types. TC331
@@ -276,7 +276,7 @@ def call(name: str, node: syntax.Call, given: _Values, context: Context) -> Expr
     return failed(node.span) if values is None else check(name, node, values, context)
 
 
-def _report_unknown(name: str, where: Span, context: Context) -> None:
+def _report_unknown(name: str, where: Span, context: CheckContext) -> None:
     """Report a call of an unknown function."""
     if name in context.kernels:
         message = f"'{name}' cannot be called: every function in the source is a kernel"
@@ -290,7 +290,7 @@ def _report_unknown(name: str, where: Span, context: Context) -> None:
 
 
 def _checked(
-    node: syntax.Call, name: str, given: _Values, counts: tuple[int, ...], context: Context
+    node: syntax.Call, name: str, given: _Values, counts: tuple[int, ...], context: CheckContext
 ) -> list[Expr] | None:
     """The arguments, if there are as many as the function takes; None after an error."""
     if len(node.arguments) not in counts:
@@ -314,7 +314,7 @@ def _checked(
 # ---------------------------------------------------------------- elementwise
 
 
-def _elementwise(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _elementwise(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     for value in values:
         if scalar_of(value.type) is None:
             message = f"'{name}' takes numbers, not a value of type {value.type}"
@@ -348,7 +348,7 @@ def _stand_in(span: Span, element: types.ScalarType, shape: tuple[int, ...]) -> 
     return Binary(span, with_element(element, shape), "+", zero, zero)
 
 
-def _select(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _select(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     condition, yes, no = values
     return select(as_condition(condition), yes, no, node.span, context)
 
@@ -356,7 +356,7 @@ def _select(name: str, node: syntax.Call, values: list[Expr], context: Context) 
 # ---------------------------------------------------------------- programs and blocks
 
 
-def _program(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _program(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     axis = integer_constant(values[0], f"the axis of '{name}'", context)
     if axis is None:
         return failed(node.span)
@@ -366,12 +366,12 @@ def _program(name: str, node: syntax.Call, values: list[Expr], context: Context)
     return Call(node.span, types.INT, function, (values[0],))
 
 
-def _trans(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _trans(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     rank = len(shape_of(values[0].type))
     return permute(values[0], [*range(1, rank), 0], node.span, context)
 
 
-def _dot(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _dot(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     product = dot(values[0], values[1], node.span, context)
     if len(values) == 2 or product.type == types.ERROR:
         return product
@@ -384,7 +384,7 @@ def _dot(name: str, node: syntax.Call, values: list[Expr], context: Context) -> 
 # ---------------------------------------------------------------- memory
 
 
-def _barrier(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _barrier(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     return Call(node.span, types.VOID, "barrier", ())
 
 
@@ -403,7 +403,7 @@ def _mask_value(mask: Expr) -> Expr | None:
 _ATOMICS: Final[dict[str, Choice["cas", "xchg"]]] = {"atomic_cas": "cas", "atomic_xchg": "xchg"}
 
 
-def _atomic(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
+def _atomic(name: str, node: syntax.Call, values: list[Expr], context: CheckContext) -> Expr:
     """An atomic of a pointer: ``add`` in every spelling takes a value, perhaps a mask; ``cas`` two values."""
     span, (pointer, value) = node.span, values[:2]
     operation: Choice["add", "cas", "xchg"] = _ATOMICS.get(name, "add")
@@ -449,7 +449,7 @@ def _atomic(name: str, node: syntax.Call, values: list[Expr], context: Context) 
 # ---------------------------------------------------------------- printf
 
 
-def _printf(node: syntax.Call, arguments: _Values, context: Context) -> Expr:
+def _printf(node: syntax.Call, arguments: _Values, context: CheckContext) -> Expr:
     """The call of ``printf``; after an error, an expression of type ``ERROR``."""
     text = _format_of(node, context)
     if text is None:
@@ -486,7 +486,7 @@ def _count(count: int, what: str) -> str:
     return f"{count or 'no'} {what}{'s' * (count != 1)}"
 
 
-def _format_of(node: syntax.Call, context: Context) -> str | None:
+def _format_of(node: syntax.Call, context: CheckContext) -> str | None:
     """The characters of the format; None after an error."""
     first = node.arguments[0] if node.arguments else None
     if not isinstance(first, syntax.String):
@@ -502,7 +502,9 @@ def _format_of(node: syntax.Call, context: Context) -> str | None:
     return "".join(map(chr, codes))
 
 
-def _printed_value(span: Span, value: Expr | None, conversion: Conversion, context: Context) -> Expr | None:
+def _printed_value(
+    span: Span, value: Expr | None, conversion: Conversion, context: CheckContext
+) -> Expr | None:
     """A value in a type that its conversion prints; None after an error."""
     spelled, letter = conversion.spelled, conversion.letter
     if letter not in INTEGERS + FLOATS + "p" or not letter:

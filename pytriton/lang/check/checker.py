@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pytriton.errors import Report, closest
 from pytriton.frozen import replace
-from pytriton.lang.check.context import CommentCursor, Context, Scope, ValueType, declare_failed
+from pytriton.lang.check.context import CheckContext, CommentCursor, Scope, ValueType, declare_failed
 from pytriton.lang.check.declarations import (
     check_file_scope,
     check_static_assert,
@@ -197,7 +197,7 @@ def check(
             file.span.source,
             help=f"did you mean '{near}'?" if near else None,
         )
-    context = Context(
+    context = CheckContext(
         scope=Scope(numbers, macros),
         report=report,
         comments=CommentCursor(file.comments, file.span),
@@ -234,7 +234,7 @@ def _kernels(file: syntax.File, report: Report) -> dict[str, Span]:
     return seen
 
 
-def _kernel(node: syntax.Function, context: Context) -> KernelDef:
+def _kernel(node: syntax.Function, context: CheckContext) -> KernelDef:
     """The kernel with its parameters and body."""
     assert node.declarator.name is not None
     head = typed.Comments(context.comments.above(node.span.start))
@@ -275,7 +275,7 @@ def _kernel(node: syntax.Function, context: Context) -> KernelDef:
 
 
 def _parameter(
-    specifiers: syntax.Specifiers, declarator: syntax.Declarator, context: Context
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, context: CheckContext
 ) -> tuple[Symbol | None, typed.Comments]:
     """A parameter with its comments."""
     span = specifiers.span.to(declarator.span)
@@ -287,7 +287,7 @@ def _parameter(
 # ---------------------------------------------------------------- statements
 
 
-def _items(block: syntax.Block, context: Context) -> Body:
+def _items(block: syntax.Block, context: CheckContext) -> Body:
     """The statements of a block, whose scope is open already."""
     statements: list[Statement] = []
     for item in block.items:
@@ -298,7 +298,7 @@ def _items(block: syntax.Block, context: Context) -> Body:
     return tuple(statements)
 
 
-def _scoped(node: syntax.Statement, context: Context) -> Body:
+def _scoped(node: syntax.Statement, context: CheckContext) -> Body:
     """A statement in a scope of its own."""
     context.scope.push()
     try:
@@ -309,7 +309,7 @@ def _scoped(node: syntax.Statement, context: Context) -> Body:
         context.scope.pop()
 
 
-def _perhaps(node: syntax.Statement, context: Context, certain: bool = False) -> Body:
+def _perhaps(node: syntax.Statement, context: CheckContext, certain: bool = False) -> Body:
     """A statement that need not be executed, in a scope of its own."""
     context.unsure += not certain
     body = _scoped(node, context)
@@ -317,7 +317,7 @@ def _perhaps(node: syntax.Statement, context: Context, certain: bool = False) ->
     return body
 
 
-def _statement(node: syntax.Statement, context: Context) -> Body:
+def _statement(node: syntax.Statement, context: CheckContext) -> Body:
     """A statement with its comments; one C statement may become several, or none."""
     context.block_depth += 1
     if context.block_depth > MAX_BLOCK_DEPTH:
@@ -343,7 +343,7 @@ def _statement(node: syntax.Statement, context: Context) -> Body:
     return tuple(statements)
 
 
-def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
+def _dispatch(node: syntax.Statement, context: CheckContext) -> list[Statement]:
     """A statement without its comments."""
     match node:
         case syntax.Declaration():
@@ -384,7 +384,7 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
             return _jump(node, context)
 
 
-def _if(node: syntax.If, context: Context) -> list[Statement]:
+def _if(node: syntax.If, context: CheckContext) -> list[Statement]:
     condition = tested_condition(node.condition, "if", context)
     value = constant(condition)
     then = _perhaps(node.then, context, certain=bool(value))
@@ -404,7 +404,7 @@ def _if(node: syntax.If, context: Context) -> list[Statement]:
     return [typed.If(node.span, condition, then, otherwise)]
 
 
-def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statement]:
+def _jump(node: syntax.Break | syntax.Continue, context: CheckContext) -> list[Statement]:
     if context.loop_depth:
         return [typed.Break(node.span) if isinstance(node, syntax.Break) else typed.Continue(node.span)]
     word = "break" if isinstance(node, syntax.Break) else "continue"
@@ -413,7 +413,7 @@ def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statem
     return []
 
 
-def _loop_body(node: syntax.Statement, context: Context) -> Body:
+def _loop_body(node: syntax.Statement, context: CheckContext) -> Body:
     """The body of a loop, in a scope of its own."""
     context.loop_depth += 1
     if context.loop_depth > MAX_LOOP_DEPTH:
@@ -424,7 +424,7 @@ def _loop_body(node: syntax.Statement, context: Context) -> Body:
         context.loop_depth -= 1
 
 
-def _for(node: syntax.For, context: Context) -> list[Statement]:
+def _for(node: syntax.For, context: CheckContext) -> list[Statement]:
     context.scope.push()
     init = _statement(node.init, context)
     condition = None if node.condition is None else tested_condition(node.condition, "for", context)
@@ -436,7 +436,7 @@ def _for(node: syntax.For, context: Context) -> list[Statement]:
     return [typed.For(node.span, init, condition, step, body)]
 
 
-def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
+def _declaration(node: syntax.Declaration, context: CheckContext) -> list[Statement]:
     if node.specifiers.has("typedef") or node.specifiers.enum is not None:
         check_file_scope(node, context)
         return []
@@ -451,7 +451,7 @@ def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
 
 
 def _declare(
-    node: syntax.Declaration, base: ValueType | None, declarator: syntax.Declarator, context: Context
+    node: syntax.Declaration, base: ValueType | None, declarator: syntax.Declarator, context: CheckContext
 ) -> list[Statement]:
     symbol = None if base is None else local_symbol(node.specifiers, base, declarator, context)
     value: Expr | None = None

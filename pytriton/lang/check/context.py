@@ -1,6 +1,6 @@
 """What the checker knows at one place of a kernel: the names in scope, the comments ahead, the report.
 
-Each part of the checker is a file of functions over the ``Context``, and imports only from those before it::
+Each part of the checker is a file of functions over the ``CheckContext``, and imports only from those before it::
 
     context, operators, words, masks, calls, expressions, declarations, kernel
 
@@ -147,7 +147,7 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class Context:
+class CheckContext:
     """What the functions of the checker know and record about one kernel.
 
     The first group is input; the second is the position of the checker, restored once a node is checked; the
@@ -189,7 +189,7 @@ def failed(span: Span) -> Expr:
     return Literal(span, ERROR, 0)
 
 
-def declare_failed(declarator: syntax.Declarator, context: Context) -> None:
+def declare_failed(declarator: syntax.Declarator, context: CheckContext) -> None:
     """Enter a name whose declaration is wrong, so that its uses are silent."""
     if declarator.name is not None:
         symbol = Symbol(declarator.name.text, ERROR, declarator.span)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from pytriton.errors import closest
-from pytriton.lang.check.context import Context, ValueType, declare_failed
+from pytriton.lang.check.context import CheckContext, ValueType, declare_failed
 from pytriton.lang.check.expressions import value_of, values_of
 from pytriton.lang.check.operators import defines_note, integer_constant
 from pytriton.lang.check.words import base_type, build_type
@@ -29,7 +29,7 @@ _RESTRICT: Final = {"restrict", "__restrict", "__restrict__"}
 
 
 def declare_parameter(
-    specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span, context: Context
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span, context: CheckContext
 ) -> Symbol | None:
     """One parameter of a kernel, entered in scope."""
     if declarator.name is None:
@@ -66,7 +66,7 @@ def declare_parameter(
 
 
 def local_symbol(
-    specifiers: syntax.Specifiers, base: ValueType, declarator: syntax.Declarator, context: Context
+    specifiers: syntax.Specifiers, base: ValueType, declarator: syntax.Declarator, context: CheckContext
 ) -> Symbol | None:
     """A variable of a kernel, not yet in scope (its initialiser may use an outer one)."""
     assert declarator.name is not None
@@ -91,7 +91,7 @@ def local_symbol(
     )
 
 
-def check_file_scope(node: syntax.Declaration, context: Context) -> None:
+def check_file_scope(node: syntax.Declaration, context: CheckContext) -> None:
     """A ``typedef``, an ``enum``, an integer constant, a constant buffer or an ignored prototype."""
     specifiers = node.specifiers
     if specifiers.enum is not None:
@@ -114,7 +114,7 @@ def check_file_scope(node: syntax.Declaration, context: Context) -> None:
             _constant(declarator, type_, context)
 
 
-def check_static_assert(node: syntax.StaticAssert, context: Context) -> None:
+def check_static_assert(node: syntax.StaticAssert, context: CheckContext) -> None:
     """``_Static_assert``: an error where its condition is 0."""
     condition = value_of(node.condition, context)
     if integer_constant(condition, "the condition of '_Static_assert'", context) == 0:
@@ -127,13 +127,13 @@ def check_static_assert(node: syntax.StaticAssert, context: Context) -> None:
 
 
 def _declared_type(
-    base: ValueType | None, declarator: syntax.Declarator, context: Context
+    base: ValueType | None, declarator: syntax.Declarator, context: CheckContext
 ) -> ValueType | None:
     sizes = values_of(declarator.shape, context)
     return build_type(base, declarator.stars, sizes, declarator.span, context)
 
 
-def _enum(node: syntax.Enum, context: Context) -> None:
+def _enum(node: syntax.Enum, context: CheckContext) -> None:
     value = -1
     for token, expression in node.constants:
         value += 1
@@ -146,7 +146,7 @@ def _enum(node: syntax.Enum, context: Context) -> None:
         context.scope.declare(symbol, context.report)
 
 
-def _constant(declarator: syntax.Declarator, type_: ValueType, context: Context) -> None:
+def _constant(declarator: syntax.Declarator, type_: ValueType, context: CheckContext) -> None:
     """``static const int T = 64;``"""
     assert declarator.name is not None
     value: int | float | None = None
@@ -172,7 +172,7 @@ def _constant(declarator: syntax.Declarator, type_: ValueType, context: Context)
 
 
 def _buffer(
-    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: PointerType, context: Context
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: PointerType, context: CheckContext
 ) -> None:
     """``char __constant__* tab = calloc(64);``: memory that the launcher supplies, like a parameter."""
     call = declarator.initializer
@@ -205,7 +205,7 @@ def _buffer(
 
 
 def _promises(
-    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: ValueType, context: Context
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: ValueType, context: CheckContext
 ) -> dict[str, Any]:
     """The fields of a ``Symbol`` that the attributes set."""
     promises: dict[str, Any] = {}
@@ -225,7 +225,7 @@ def _promises(
     return promises
 
 
-def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context: Context) -> int:
+def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context: CheckContext) -> int:
     """The number in ``aligned(n)`` or ``multipleof(n)``; 1 after an error."""
     if len(attribute.arguments) != 1:
         help_ = f"write '{name}(16)'"

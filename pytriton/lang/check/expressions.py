@@ -19,7 +19,7 @@ from typing import Final
 from pytriton.frozen import replace
 from pytriton.lang.check import operators
 from pytriton.lang.check.calls import call, called, permute, permutes, subscript
-from pytriton.lang.check.context import Context, ValueType, failed
+from pytriton.lang.check.context import CheckContext, ValueType, failed
 from pytriton.lang.check.masks import masked, where_open
 from pytriton.lang.check.operators import shapes_note
 from pytriton.lang.check.words import (
@@ -59,7 +59,7 @@ MAX_BRANCH_NODES: Final = 40_000
 _BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
 
 
-def check_expression(node: syntax.Expr, context: Context) -> Expr:
+def check_expression(node: syntax.Expr, context: CheckContext) -> Expr:
     """The typed form of an expression."""
     context.expression_depth += 1
     if context.expression_depth > MAX_DEPTH:
@@ -75,7 +75,7 @@ def check_expression(node: syntax.Expr, context: Context) -> Expr:
         context.expression_depth -= 1
 
 
-def value_of(node: syntax.Expr, context: Context) -> Expr:
+def value_of(node: syntax.Expr, context: CheckContext) -> Expr:
     """The typed form of an expression that must have a value: a number, pointer or block.
 
     A call without a value is an error (TC303), and gives an expression of type ``ERROR``, as any error does.
@@ -86,12 +86,12 @@ def value_of(node: syntax.Expr, context: Context) -> Expr:
     return context.refuse("TC303", "this call has no value", node.span, help="make it a statement of its own")
 
 
-def values_of(nodes: Iterable[syntax.Expr], context: Context) -> list[Expr]:
+def values_of(nodes: Iterable[syntax.Expr], context: CheckContext) -> list[Expr]:
     """The typed forms of several."""
     return [value_of(node, context) for node in nodes]
 
 
-def _call(node: syntax.Call, context: Context) -> Expr:
+def _call(node: syntax.Call, context: CheckContext) -> Expr:
     name = called(node, context)
     values = [
         None
@@ -107,7 +107,7 @@ def _call(node: syntax.Call, context: Context) -> Expr:
 # ---------------------------------------------------------------- dispatch
 
 
-def _dispatch(node: syntax.Expr, context: Context) -> Expr:
+def _dispatch(node: syntax.Expr, context: CheckContext) -> Expr:
     match node:
         case syntax.Name():
             return _name(node, context)
@@ -147,7 +147,7 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
 # ---------------------------------------------------------------- names and numbers
 
 
-def _constexpr(node: syntax.Constexpr, context: Context) -> typed.Constexpr:
+def _constexpr(node: syntax.Constexpr, context: CheckContext) -> typed.Constexpr:
     span, name = node.span, node.id
     value = at(context.scope.numbers[name], span)
     if isinstance(value, float):  # as the literal
@@ -159,7 +159,7 @@ def _constexpr(node: syntax.Constexpr, context: Context) -> typed.Constexpr:
     return typed.Constexpr(span, integer_types[name], name, value)
 
 
-def _name(node: syntax.Name, context: Context) -> Expr:
+def _name(node: syntax.Name, context: CheckContext) -> Expr:
     symbol = context.scope.find(node.id)
     if symbol is not None:
         return typed.Name(node.span, symbol.type, symbol)
@@ -175,7 +175,7 @@ def _name(node: syntax.Name, context: Context) -> Expr:
 # ---------------------------------------------------------------- operators
 
 
-def _prefix(node: syntax.Prefix, context: Context) -> Expr:
+def _prefix(node: syntax.Prefix, context: CheckContext) -> Expr:
     operator = node.operator
     if operator in ("++", "--"):
         return effect_value(node, context)
@@ -215,7 +215,7 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
     return typed.Unary(node.span, operand.type, operator, operand)
 
 
-def _binary(node: syntax.Binary, context: Context) -> Expr:
+def _binary(node: syntax.Binary, context: CheckContext) -> Expr:
     """A chain of operators, ``a + b - c + ...``. A long one is flat: variables hold what its beginning gives."""
     chain = [node]
     while isinstance(chain[-1].left, syntax.Binary):
@@ -239,7 +239,7 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
     return after(before, left)
 
 
-def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
+def _applied(node: syntax.Binary, left: Expr, context: CheckContext) -> Expr:
     left, right = _operands(node, left, context)
     if types.ERROR in (left.type, right.type):
         return failed(node.span)
@@ -271,7 +271,7 @@ def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
     return operators.arithmetic(operator, left, right, shape, node.span, context)
 
 
-def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> None:
+def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: CheckContext) -> None:
     """``*?(m) X + r`` loads through X alone, if often enough at every element of m, and adds r."""
     bare = isinstance(node.left, syntax.MaskedDeref) and not node.left.grouped
     spread = isinstance(left, typed.Load) and isinstance(left.pointer, typed.Broadcast)
@@ -282,7 +282,7 @@ def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: Context
         context.report.warning("TC328", message, node.span, help=help_)
 
 
-def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> None:
+def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: CheckContext) -> None:
     """``0 ... T / 2`` is half of a range; warns, as a range to T / 2 may be meant.
 
     Not where the other operand is not constant, and so not a bound, nor for the usual ``16 + 0 ... T``.
@@ -308,7 +308,7 @@ def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Contex
         context.report.warning("TC330", message, node.span, help="add parentheses to show what is meant")
 
 
-def _operands(node: syntax.Binary, left: Expr, context: Context) -> tuple[Expr, Expr]:
+def _operands(node: syntax.Binary, left: Expr, context: CheckContext) -> tuple[Expr, Expr]:
     """Both operands; the right one of ``&&`` and ``||`` might not be evaluated by C."""
     if node.operator not in ("&&", "||"):
         return left, value_of(node.right, context)
@@ -317,7 +317,7 @@ def _operands(node: syntax.Binary, left: Expr, context: Context) -> tuple[Expr, 
     return left, _without_effects(node.right, f"right of '{node.operator}'", certain, context)
 
 
-def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Context) -> Expr:
+def _without_effects(node: syntax.Expr, where: str, certain: bool, context: CheckContext) -> Expr:
     """An operand that C might not evaluate but Triton does: it must have no side effect."""
     context.unsure += not certain
     context.branch_depth += 1
@@ -330,7 +330,7 @@ def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Cont
     return expr
 
 
-def _unevaluated(node: syntax.Expr, context: Context) -> Expr:
+def _unevaluated(node: syntax.Expr, context: CheckContext) -> Expr:
     """An operand of which only the type matters: its side effects do not happen."""
     context.unsure += 1
     expr = value_of(node, context)
@@ -338,7 +338,7 @@ def _unevaluated(node: syntax.Expr, context: Context) -> Expr:
     return expr
 
 
-def _select(node: syntax.Select, context: Context) -> Expr:
+def _select(node: syntax.Select, context: CheckContext) -> Expr:
     arms, last = [node], node.no
     while isinstance(last, syntax.Select):
         arms.append(last)
@@ -362,7 +362,7 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     return after(before, operators.select(condition, yes, no, node.span, context))
 
 
-def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
+def _long_select(arms: list[syntax.Select], context: CheckContext) -> Expr:
     """``a ? b : c ? d : ...``, with variables for what the end of a long chain gives. None of it reads memory."""
     tests, values = [value_of(arms[0].condition, context)], []
     for arm in arms[1:]:
@@ -392,14 +392,14 @@ def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
     return after(before, value)
 
 
-def _branch(node: syntax.Expr, certain: bool, context: Context) -> Expr:
+def _branch(node: syntax.Expr, certain: bool, context: CheckContext) -> Expr:
     """A branch of ``?:``, before its loads get the mask."""
     expr = _without_effects(node, "in a branch of '?:'", certain, context)
     _count_branch(expr, node.span, context)
     return expr
 
 
-def _count_branch(branch: Expr, span: Span, context: Context) -> None:
+def _count_branch(branch: Expr, span: Span, context: CheckContext) -> None:
     """Refuse branches within branches that get too large."""
     context.branch_nodes += count_nodes(branch, MAX_BRANCH_NODES)
     if context.branch_nodes > MAX_BRANCH_NODES:
@@ -412,13 +412,13 @@ def _count_branch(branch: Expr, span: Span, context: Context) -> None:
 # ---------------------------------------------------------------- casts
 
 
-def _named_type(node: syntax.TypeName, context: Context) -> ValueType | None:
+def _named_type(node: syntax.TypeName, context: CheckContext) -> ValueType | None:
     """The type that a cast names."""
     base = base_type(node.specifiers, context)
     return build_type(base, node.stars, values_of(node.shape, context), node.span, context)
 
 
-def _cast(node: syntax.Cast, context: Context) -> Expr:
+def _cast(node: syntax.Cast, context: CheckContext) -> Expr:
     type_ = _named_type(node.type, context)
     operand = value_of(node.operand, context)
     if type_ is None or operand.type == types.ERROR:
@@ -426,7 +426,7 @@ def _cast(node: syntax.Cast, context: Context) -> Expr:
     return operators.conversion(operand, type_, node.span, "convert", context, explicit=True)
 
 
-def _bitcast(node: syntax.Bitcast, context: Context) -> Expr:
+def _bitcast(node: syntax.Bitcast, context: CheckContext) -> Expr:
     type_ = _named_type(node.type, context)
     operand = value_of(node.operand, context)
     if type_ is None or operand.type == types.ERROR:
@@ -434,7 +434,7 @@ def _bitcast(node: syntax.Bitcast, context: Context) -> Expr:
     return operators.bitcast(operand, type_, node.span, context)
 
 
-def _size_of(node: syntax.SizeOf, context: Context) -> Expr:
+def _size_of(node: syntax.SizeOf, context: CheckContext) -> Expr:
     if isinstance(node.operand, syntax.TypeName):
         type_: types.Type | None = _named_type(node.operand, context)
     else:
@@ -450,7 +450,7 @@ def _size_of(node: syntax.SizeOf, context: Context) -> Expr:
 
 
 def effect_value(
-    node: syntax.Assign | syntax.Postfix | syntax.Prefix | syntax.Comma, context: Context
+    node: syntax.Assign | syntax.Postfix | syntax.Prefix | syntax.Comma, context: CheckContext
 ) -> Expr:
     """The value of an expression that also does something."""
     match node:
@@ -483,7 +483,7 @@ def _value_of(statements: list[Statement], node: syntax.Expr) -> Expr:
     return failed(node.span)
 
 
-def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
+def tested_condition(node: syntax.Expr, where: str, context: CheckContext) -> Expr:
     """A scalar truth value for ``if`` and loops."""
     if isinstance(node, syntax.Assign) and node.operator == "=":
         help_ = "to compare, write '=='"
@@ -504,7 +504,7 @@ def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
 # ---------------------------------------------------------------- assignments
 
 
-def effect(node: syntax.Expr, context: Context) -> list[Statement]:
+def effect(node: syntax.Expr, context: CheckContext) -> list[Statement]:
     """An expression that is evaluated for what it does."""
     if isinstance(node, syntax.Comma):
         return [statement for item in node.items for statement in effect(item, context)]
@@ -525,7 +525,7 @@ def effect(node: syntax.Expr, context: Context) -> list[Statement]:
             return [typed.Evaluate(node.span, value)]
 
 
-def _assign(node: syntax.Assign, context: Context) -> list[Statement]:
+def _assign(node: syntax.Assign, context: CheckContext) -> list[Statement]:
     match node.target:
         case syntax.Name():
             return _assign_name(node, node.target, context)
@@ -538,7 +538,7 @@ def _assign(node: syntax.Assign, context: Context) -> list[Statement]:
             return []
 
 
-def _refuse_target(target: syntax.Expr, context: Context) -> None:
+def _refuse_target(target: syntax.Expr, context: CheckContext) -> None:
     """Report why this cannot be assigned to."""
     message = "this cannot be assigned to"
     help_ = "assign to a name, to '*pointer' or to '*?(mask)pointer'"
@@ -578,7 +578,7 @@ def _unfinished(product: syntax.Binary) -> Span | None:
     return Span(left.source, left.end - 1, left.end) if "\n" in between.partition("*")[0] else None
 
 
-def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
+def _is_unknown_type(node: syntax.Binary, context: CheckContext) -> bool:
     """Whether this product is ``TYPE *p`` with a ``TYPE`` that nothing defines: an error, reported once."""
     left, right = node.left, node.right
     right = right.operand if isinstance(right, syntax.Subscript) else right
@@ -591,7 +591,7 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
     return True
 
 
-def _assign_name(node: syntax.Assign, target: syntax.Name, context: Context) -> list[Statement]:
+def _assign_name(node: syntax.Assign, target: syntax.Name, context: CheckContext) -> list[Statement]:
     left, right = value_of(target, context), value_of(node.value, context)
     if types.ERROR in (left.type, right.type):
         return []
@@ -611,7 +611,7 @@ def _assign_name(node: syntax.Assign, target: syntax.Name, context: Context) -> 
     return [] if value.type == types.ERROR else [typed.Assign(node.span, symbol, value)]
 
 
-def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) -> Expr:
+def _combined(node: syntax.Assign, left: Expr, right: Expr, context: CheckContext) -> Expr:
     """The value that a compound assignment stores: ``left op right``."""
     if node.operator == "=":
         return right
@@ -625,7 +625,7 @@ def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) ->
 
 
 def _store(
-    node: syntax.Assign, pointer_node: syntax.Expr, mask_node: syntax.Expr | None, context: Context
+    node: syntax.Assign, pointer_node: syntax.Expr, mask_node: syntax.Expr | None, context: CheckContext
 ) -> list[Statement]:
     pointer, value = value_of(pointer_node, context), value_of(node.value, context)
     mask = None if mask_node is None else value_of(mask_node, context)
@@ -658,7 +658,7 @@ def _store(
     return [] if value.type == types.ERROR else [*before, typed.Store(node.span, pointer, value, condition)]
 
 
-def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: Context) -> Expr:
+def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: CheckContext) -> Expr:
     """Pointer, mask and stored value broadcast together; warns of several values for one address."""
     own = shape_of(pointer.type)
     shape = broadcast_shapes(own, shape_of(value.type))

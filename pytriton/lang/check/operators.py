@@ -11,7 +11,7 @@ import math
 from typing import Final
 
 from pytriton.frozen import replace
-from pytriton.lang.check.context import Context, ValueType, failed
+from pytriton.lang.check.context import CheckContext, ValueType, failed
 from pytriton.lang.recording import compare
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
@@ -48,7 +48,7 @@ _PARTIAL = frozenset(("/", "%", "<<", ">>"))  # without a value for some integer
 
 
 def arithmetic(
-    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: Context
+    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: CheckContext
 ) -> Expr:
     """An arithmetic, bitwise, shift or comparison operator on numbers."""
     common = common_type(left, right)
@@ -83,7 +83,11 @@ def arithmetic(
 
 
 def _without_value(
-    wrong: tuple[str, str], type_: types.ElementType | types.BlockType, span: Span, by: Expr, context: Context
+    wrong: tuple[str, str],
+    type_: types.ElementType | types.BlockType,
+    span: Span,
+    by: Expr,
+    context: CheckContext,
 ) -> Expr:
     """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
     code, message = wrong
@@ -96,7 +100,7 @@ def _without_value(
 
 
 def pointer_arithmetic(
-    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: Context
+    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: CheckContext
 ) -> Expr:
     """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
     first = element_of(left.type)
@@ -129,7 +133,7 @@ def pointer_arithmetic(
 # ---------------------------------------------------------------- blocks
 
 
-def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
+def index_range(left: Expr, right: Expr, span: Span, context: CheckContext) -> Expr:
     """``left ... right``"""
     start, stop = constant(left), constant(right)
     for bound, expr in ((start, left), (stop, right)):
@@ -157,7 +161,7 @@ def index_range(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     return typed.Range(span, type_, convert(left, types.INT), convert(right, types.INT))
 
 
-def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
+def dot(left: Expr, right: Expr, span: Span, context: CheckContext) -> Expr:
     """``left @ right``"""
     first, second = shape_of(left.type), shape_of(right.type)
     common = common_type(left, right)
@@ -189,7 +193,7 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     return product
 
 
-def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -> Expr:
+def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: CheckContext) -> Expr:
     """``condition ? yes : no`` of typed operands."""
     if types.ERROR in (condition.type, yes.type, no.type):
         return failed(span)
@@ -236,7 +240,7 @@ def conversion(
     type_: ValueType,
     span: Span,
     action: str,
-    context: Context,
+    context: CheckContext,
     explicit: bool = False,
 ) -> Expr:
     """The value as that type, elements and shape; ``action`` is for the message.
@@ -281,7 +285,7 @@ def conversion(
     return shaped
 
 
-def bitcast(value: Expr, type_: ValueType, span: Span, context: Context) -> Expr:
+def bitcast(value: Expr, type_: ValueType, span: Span, context: CheckContext) -> Expr:
     """The bits of a value as a type of the same width."""
     value = settle(value)
     element, scalar = element_of(type_), scalar_of(value.type)
@@ -298,7 +302,9 @@ def bitcast(value: Expr, type_: ValueType, span: Span, context: Context) -> Expr
     return typed.Bitcast(span, with_element(element, shape), value)
 
 
-def _refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, context: Context) -> Expr:
+def _refuse_conversion(
+    value: Expr, type_: types.Type, span: Span, action: str, context: CheckContext
+) -> Expr:
     """Report a value that does not convert to a type (TC302)."""
     if action.startswith(("initialise", "assign")):
         message = f"cannot {action} of type {type_} with a value of type {value.type}"
@@ -311,7 +317,7 @@ def _refuse_conversion(value: Expr, type_: types.Type, span: Span, action: str, 
 
 
 def _warn_of_truncation(
-    value: Expr, wanted: types.ElementType, have: types.ElementType, context: Context
+    value: Expr, wanted: types.ElementType, have: types.ElementType, context: CheckContext
 ) -> None:
     """A variable for integers gets loaded floats: most likely its type is wrong."""
     if not isinstance(wanted, types.ScalarType) or not isinstance(have, types.ScalarType):
@@ -323,7 +329,7 @@ def _warn_of_truncation(
         )
 
 
-def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) -> Expr:
+def load(pointer: Expr, span: Span, context: CheckContext, mask: Expr | None = None) -> Expr:
     """``*pointer``, only where the mask holds."""
     if pointer.type == types.ERROR or (mask is not None and mask.type == types.ERROR):
         return failed(span)
@@ -346,7 +352,7 @@ def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) 
     return typed.Load(span, type_, placed, condition, other)
 
 
-def under_mask(pointer: Expr, mask: Expr, span: Span, context: Context) -> Expr | None:
+def under_mask(pointer: Expr, mask: Expr, span: Span, context: CheckContext) -> Expr | None:
     """The pointer with the shape that it and its mask have together."""
     shape = broadcast(pointer, mask, span, "a pointer and its mask", context)
     return None if shape is None else to_shape(pointer, shape)
@@ -355,7 +361,9 @@ def under_mask(pointer: Expr, mask: Expr, span: Span, context: Context) -> Expr 
 # ---------------------------------------------------------------- shapes
 
 
-def broadcast(left: Expr, right: Expr, span: Span, what: str, context: Context) -> tuple[int, ...] | None:
+def broadcast(
+    left: Expr, right: Expr, span: Span, what: str, context: CheckContext
+) -> tuple[int, ...] | None:
     """The common shape of two operands; an error where there is none."""
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     if shape is None:
@@ -364,7 +372,12 @@ def broadcast(left: Expr, right: Expr, span: Span, what: str, context: Context) 
 
 
 def _refuse_shapes(
-    left: types.Type, right: types.Type, span: Span, what: str, parts: tuple[Expr, Expr], context: Context
+    left: types.Type,
+    right: types.Type,
+    span: Span,
+    what: str,
+    parts: tuple[Expr, Expr],
+    context: CheckContext,
 ) -> None:
     context.report.error(
         "TC304",
@@ -484,7 +497,7 @@ def _fold_load(
 # ---------------------------------------------------------------- integer constants
 
 
-def integer_constant(expr: Expr, what: str, context: Context) -> int | None:
+def integer_constant(expr: Expr, what: str, context: CheckContext) -> int | None:
     """The value of an expression that must be an integer constant; ``what`` names it in the message.
 
     None after an error: TC305, or one in the expression.
@@ -497,7 +510,7 @@ def integer_constant(expr: Expr, what: str, context: Context) -> int | None:
     return None
 
 
-def _report_not_constant(expr: Expr, what: str, context: Context, help_: str | None = None) -> None:
+def _report_not_constant(expr: Expr, what: str, context: CheckContext, help_: str | None = None) -> None:
     """Report an expression that is not an integer constant (TC305)."""
     variable = next((part.symbol.name for part in walk(expr) if isinstance(part, typed.Name)), None)
     if variable and help_ is None:
@@ -513,7 +526,7 @@ def _report_not_constant(expr: Expr, what: str, context: Context, help_: str | N
 
 
 def report_size(
-    context: Context, code: str, message: str, span: Span, *exprs: Expr, help: str | None = None
+    context: CheckContext, code: str, message: str, span: Span, *exprs: Expr, help: str | None = None
 ) -> None:
     """Report a wrong size or bound, but only the first one that is the fault of its defines."""
     defines = {name: value for expr in exprs for name, value in _defines(expr).items()}

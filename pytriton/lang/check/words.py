@@ -13,7 +13,7 @@ from typing import Final
 
 from pytriton.errors import Report, closest, short
 from pytriton.frozen import record
-from pytriton.lang.check.context import Context, Scope, ValueType
+from pytriton.lang.check.context import CheckContext, Scope, ValueType
 from pytriton.lang.check.operators import as_size, integer_constant, report_size
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.habits import OTHER_FUNCTIONS, OTHER_NAMES, TYPES
@@ -127,7 +127,7 @@ def _refuse(message: str, span: Span, report: Report, help: str | None = None) -
 # Each function returns None after it has reported an error.
 
 
-def _block_shape(exprs: Sequence[Expr], context: Context) -> tuple[int, ...] | None:
+def _block_shape(exprs: Sequence[Expr], context: CheckContext) -> tuple[int, ...] | None:
     """The sizes of a block; () where there are none."""
     sizes: list[int] = []
     for expr in exprs:
@@ -153,7 +153,7 @@ def _block_shape(exprs: Sequence[Expr], context: Context) -> tuple[int, ...] | N
     return tuple(sizes)
 
 
-def base_type(node: syntax.Specifiers, context: Context) -> ValueType | None:
+def base_type(node: syntax.Specifiers, context: CheckContext) -> ValueType | None:
     """The type that the words of a declaration name, without its stars and shape."""
     words = [token for token in node.words if token.text in TYPES]
     if node.enum is not None and not words:
@@ -178,7 +178,7 @@ def base_type(node: syntax.Specifiers, context: Context) -> ValueType | None:
 
 
 def build_type(
-    base: ValueType | None, stars: int, sizes: Sequence[Expr], span: Span, context: Context
+    base: ValueType | None, stars: int, sizes: Sequence[Expr], span: Span, context: CheckContext
 ) -> ValueType | None:
     """``base`` with ``stars`` stars after it, as a block if there are sizes; None if ``base`` is wrong."""
     shape = _block_shape(sizes, context)

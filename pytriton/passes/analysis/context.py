@@ -105,7 +105,7 @@ class Traits:
 
 
 @dataclasses.dataclass
-class Context:
+class PassContext:
     """``settings`` and ``report`` are inputs; ``traits`` are results of the passes."""
 
     settings: Settings = dataclasses.field(default_factory=Settings)

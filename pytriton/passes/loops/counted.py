@@ -24,12 +24,12 @@ from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import INT, LONG
 from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
 from pytriton.passes.analysis.affine import advance, mirrored
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.liveness import Later, LiveBlock, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed, with_body
 
 
-def counted(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def counted(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``for (int k = 0; k < K; k += T)`` as ``for k in range(0, K, T)``, where that is exact."""
     return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
@@ -114,7 +114,7 @@ def _escapes(body: typed.Body) -> bool:
     return False
 
 
-def upward(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def upward(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``range(K, 0, -T)`` as ``range(0, K, T)`` where nothing reads the variable."""
     body = map_body(kernel.body, _statement)
     return with_body(kernel, body)

@@ -28,7 +28,7 @@ from pytriton.frozen import record, replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.affine import is_true, settle
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.liveness import Later, LiveBlock, exposed, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, has_load, orders_memory
 from pytriton.passes.loops.rotate import Differs, Match, Rotated, rotate
@@ -42,7 +42,7 @@ _MAX_IFS = 8  # ifs of one loop that are examined
 _MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are examined
 
 
-def prefetch(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def prefetch(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """``a = *pa; loop { use(a); pa += d; a = *pa; }`` as ``loop { a = *pa; use(a); pa += d; }``.
 
     Warns (TC420) of a load that looks prefetched and stays.

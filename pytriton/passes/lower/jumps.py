@@ -22,14 +22,14 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import BOOL
 from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import unless_changed, with_body
 from pytriton.source import Span
 
 Loop = typed.For | typed.While | typed.DoWhile
 
 
-def jumps(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def jumps(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``if (c) continue; s`` as ``if (!c) s``, and so on: no jumps but a ``return`` outside of loops."""
     return replace(kernel, body=_body(kernel.body, None, last=True))
 

@@ -36,13 +36,13 @@ from pytriton.lang.tree.types import (
     with_element,
 )
 from pytriton.lang.tree.walk import expressions, map_body, statements, walk, with_children, with_expressions
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.source import Span
 
 _T = TypeVar("_T", bound=Type)
 
 
-def pad(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def pad(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``int r[3] = 0 ... 3`` as a block of 4, with ``in_3``, the mask of its elements; anything else as it is."""
     if not _has_odd(kernel.body) and not _declares_odd(kernel.body):
         return kernel

@@ -18,7 +18,7 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import convert, has_product, min_depth, padded, scalar_of
 from pytriton.lang.tree.types import DOUBLE, BlockType, ScalarType, broadcast_shapes, element_of, shape_of
 from pytriton.lang.tree.walk import children, inside, kinds, map_body, map_expressions, with_children
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import Values, multiplies, values_of, with_body
 
 # ---------------------------------------------------------------- accumulate
@@ -28,7 +28,7 @@ from pytriton.passes.analysis.queries import Values, multiplies, values_of, with
 # of the product; a converted one (a half accumulator that rounds at each step) is not changed.
 
 
-def accumulate(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def accumulate(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``c = c + a @ b`` as ``c = dot(a, b, c)``."""
     body = map_body(kernel.body, _statement)
     return with_body(kernel, body)
@@ -60,7 +60,7 @@ def _accumulated(expr: typed.Expr) -> typed.Expr:
     return expr
 
 
-def products(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def products(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``a @ b`` as sums of elements where Triton has no such product; products of double as it accepts them."""
     if not multiplies(kernel.body):
         return kernel

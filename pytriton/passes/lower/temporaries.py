@@ -31,13 +31,13 @@ from pytriton.lang.tree.walk import (
     walk,
     with_children,
 )
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import Values, sources, values_of, with_body
 
 _MAY_REPEAT = frozenset((typed.Call, typed.Select))
 
 
-def temporaries(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def temporaries(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``max(m, s[:, max])`` as ``s_max = s[:, max]`` and ``max(m, s_max)``; anything else as it is."""
     body = map_statements(kernel.body, _statement)
     return with_body(kernel, body)
@@ -138,7 +138,7 @@ def _name(operand: typed.Expr) -> str:
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
-def divisors(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def divisors(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``n / x`` as ``n / (x != 0 ? x : 1)`` where x may be 0; anything else as it is."""
     nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
     if not any(map(_divides, nodes)):

@@ -21,7 +21,7 @@ from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
 from pytriton.lang.tree.walk import assigned, children, names, plain_values, statements, with_children
 from pytriton.passes.analysis.affine import Affine, combine
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.liveness import remove_unread
 from pytriton.passes.analysis.queries import acts, sources, unless_changed, values_of, with_body
 
@@ -201,7 +201,7 @@ _MAX_VISITS = 2000  # statements visited before loops are assumed to change all 
 
 
 # Triton 3.6: fails on accesses in code that is never entered.
-def unreached(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def unreached(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """The kernel without the loops and the branches that never run."""
     deciding = _deciding(kernel.body)
     if deciding is None:

@@ -40,7 +40,7 @@ from pytriton.lang.tree.walk import (
     with_children,
 )
 from pytriton.passes.analysis.affine import Keys
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import Once, has_load, nodes, unless_changed, with_body
 from pytriton.passes.memory.overlap import Loop, Overlap
 from pytriton.passes.memory.provenance import Provenance, may_meet
@@ -167,7 +167,7 @@ class _Parts:
         return typed.Name(expr.span, expr.type, symbol)
 
 
-def barriers(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def barriers(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel with the barriers that its memory accesses need."""
     body = _Order(kernel, Provenance(kernel), context.settings.portable).body(kernel.body, _State())
     return kernel if body is kernel.body else replace(kernel, body=body)

@@ -24,7 +24,7 @@ from pytriton.lang.tree.walk import (
     statements,
     walk,
 )
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import assignments, orders_memory
 
 Roots = frozenset[typed.Symbol] | None  # None: anything
@@ -195,7 +195,7 @@ def _pointers_set(body: typed.Body) -> list[tuple[typed.Symbol, typed.Expr]]:
 # loads and stores. A false qualifier causes a warning (docs/language.md, Kernels and parameters).
 
 
-def check_qualifiers(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def check_qualifiers(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel unchanged. Warns (TC327) at the first access that contradicts the qualifier of a parameter."""
     qualified = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not qualified:

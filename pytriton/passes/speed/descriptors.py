@@ -51,7 +51,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import assigned_once, map_bodies, map_expressions, map_statements, reads
 from pytriton.passes.analysis.affine import Affine, affine_of
-from pytriton.passes.analysis.context import Context, Described
+from pytriton.passes.analysis.context import Described, PassContext
 from pytriton.passes.analysis.liveness import remove, remove_unread
 from pytriton.passes.analysis.pointers import Moved, TilePointers, terms, with_loads
 from pytriton.passes.analysis.queries import nodes, with_body
@@ -85,7 +85,7 @@ class _Tiling:
         return self.moved.tile.base
 
 
-def descriptors(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def descriptors(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel with tiles where possible, if requested; the traits record the conditions on a launch."""
     if not context.settings.descriptors:
         return kernel

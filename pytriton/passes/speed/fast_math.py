@@ -50,7 +50,7 @@ from pytriton.lang.tree.walk import (
     with_children,
     with_expressions,
 )
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import assignments, never_set, nodes, with_body
 
 # ---------------------------------------------------------------- exp2
@@ -71,7 +71,7 @@ from pytriton.passes.analysis.queries import assignments, never_set, nodes, with
 LOG2_E = 1.4426950408889634
 
 
-def exp2(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def exp2(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """``exp(s)`` in a loop with a product as ``exp2(s * 1.4426950408889634)``."""
     body = map_body(kernel.body, _statement)
     return with_body(kernel, body)
@@ -98,7 +98,7 @@ def _expr(expr: typed.Expr) -> typed.Expr:
     )
 
 
-def fast_math(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def fast_math(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel with such arithmetic, if allowed; the traits record the parameters that must be positive."""
     if not context.settings.fast_math:
         return kernel

@@ -31,14 +31,14 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.types import BOOL, Type, shape_of
 from pytriton.lang.tree.walk import bodies, map_body, statements
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import counting, never_set, nodes
 
 _WARP = 32 * 16  # bytes that a warp reads or writes at a time
 _COMMENT = "under a test, so that ptxas overlaps the products of consecutive iterations"
 
 
-def guard(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def guard(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """``for k in range(0, K, TK)`` under ``if K > 0`` where that helps."""
     if context.settings.portable:
         return kernel

@@ -50,7 +50,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import bodies, inside, kinds_in, map_expressions, map_statements, statements
 from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
-from pytriton.passes.analysis.context import Box, Context, Packing, Side
+from pytriton.passes.analysis.context import Box, Packing, PassContext, Side
 from pytriton.passes.analysis.liveness import remove_unread
 from pytriton.passes.analysis.pointers import Axis, Moved, Tile, TilePointers, with_loads
 from pytriton.passes.analysis.queries import negated, nodes
@@ -69,7 +69,7 @@ class _Operand:
     pitch: typed.Symbol
 
 
-def packed(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def packed(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel with such operands read from copies, if requested; the traits record what can be copied."""
     operands, writes = _Search(kernel).operands_and_writes() if _may_pack(kernel) else ((), ())
     if not operands:

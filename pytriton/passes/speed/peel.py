@@ -52,7 +52,7 @@ from pytriton.lang.tree.walk import (
     with_bodies,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true, simplified
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import (
     counting,
     larger_than,
@@ -69,7 +69,7 @@ _MAX_NODES = 100  # nodes of a side of a comparison that is analysed
 _COMMENT = "what is left, under its masks"
 
 
-def peel(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def peel(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """The kernel with the last iteration of such loops peeled, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel

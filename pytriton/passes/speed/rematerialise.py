@@ -31,13 +31,13 @@ from itertools import pairwise
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
 from pytriton.lang.tree.walk import inside, map_bodies, names, statements
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import multiplies, never_set, set_once, with_body
 
 _COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 
-def rematerialise(kernel: typed.KernelDef, _: Context) -> typed.KernelDef:
+def rematerialise(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """The kernel with such masks assigned again after the loop, before they are read there."""
     if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel

@@ -26,7 +26,7 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.types import INT
 from pytriton.lang.tree.walk import map_expressions, statements, walk, with_children
-from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.context import PassContext
 from pytriton.passes.analysis.queries import nodes, sources, values_of
 from pytriton.source import Span
 
@@ -39,7 +39,7 @@ def can_swizzle(kernel: typed.KernelDef) -> bool:
     return {0, 1} <= {constant(call.arguments[0]) for call in calls if call.function == "program_id"}
 
 
-def swizzle(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def swizzle(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if requested."""
     if not context.settings.swizzle:
         return kernel

@@ -14,13 +14,13 @@ from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.types import DOUBLE, Type, shape_of
 from pytriton.lang.tree.walk import bodies, kinds_in, map_body, statements
-from pytriton.passes.analysis.context import Context, Tiles
+from pytriton.passes.analysis.context import PassContext, Tiles
 from pytriton.passes.analysis.queries import multiplies, nodes
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.passes.speed.swizzle import can_swizzle, grows
 
 
-def observe(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def observe(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """The kernel unchanged; its traits are in the context."""
     provenance = Provenance(kernel)
     context.traits = replace(
@@ -56,7 +56,7 @@ def _is_pipelined(statement: typed.Statement) -> bool:
 # Try without it: tuning measures both every time; by rule with the first Triton that pipelines such loops.
 
 
-def stages(kernel: typed.KernelDef, context: Context) -> typed.KernelDef:
+def stages(kernel: typed.KernelDef, context: PassContext) -> typed.KernelDef:
     """``range(0, N, TN)`` as ``tl.range(0, N, TN, num_stages=3)``, if so many stages are requested."""
     number = context.settings.num_stages
     if number is None:

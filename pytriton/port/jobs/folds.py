@@ -98,7 +98,7 @@ class Folds:
         self.variants: list[Variant] = []
         self.failures: list[Failure] = []
         self.members: list[Fold] = []
-        self.apart: str | None = None  # why there are several
+        self.unfoldable: str | None = None  # why there are several
 
     def add_all(self, sets: Sequence[Defines]) -> None:
         """Fold until every define set that can be translated is accepted. Raises Unportable."""
@@ -139,7 +139,7 @@ class Folds:
         """Fold all variants. Kernels of sweeps may run in groups."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(trait.swizzles and trait.pipelined for trait in traits)
-        self.members, self.apart = _folds(self._text, self.variants, self._function, groups)
+        self.members, self.unfoldable = _folds(self._text, self.variants, self._function, groups)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
@@ -169,7 +169,7 @@ class Folds:
 
     def _try(self, proposed: Sequence[Defines], like: Like | None) -> None:
         """Fold with more define sets, if the result is one function, and ``like`` the one before."""
-        before = self.variants, self.members, self.apart
+        before = self.variants, self.members, self.unfoldable
         self.variants = [*self.variants]
         list(self._translate(proposed))
         if len(self.variants) > len(before[0]):
@@ -177,7 +177,7 @@ class Folds:
             self._fold()
             if len(self.members) == 1 and (like is None or like(previous, self.members[0][0])):
                 return
-        self.variants, self.members, self.apart = before
+        self.variants, self.members, self.unfoldable = before
 
 
 def _is_same(folded: Folded, other: Folded) -> bool:

@@ -57,7 +57,7 @@ class Serves:
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
     served = ported.folded.leaves.served
-    asserted = served.asserted if ported.apart else ()  # they choose the function
+    asserted = served.asserted if ported.unfoldable else ()  # they choose the function
     terms = tuple(show(term, PRECEDENCE["and"]) for term in (*served.conditions, *asserted))
     defines = {name for variant in ported.variants for name in variant.defines}
     types, changes = _types(ported)

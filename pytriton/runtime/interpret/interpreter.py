@@ -92,7 +92,7 @@ class Interpreted:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``prints`` are
         its calls of ``printf``."""
         replaced = {"range": patches.counted, "printed": _printer(prints)}
-        self._function = InterpretedFunction(_twin(module.python, **replaced))
+        self._function = InterpretedFunction(_copied(module.python, **replaced))
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
         self._parameters = parameters
@@ -169,7 +169,7 @@ class _Assigned(ASTTransformer):  # type: ignore[misc]
         return self.visit(ast.copy_location(ast.Assign([node.target], value), node))
 
 
-def _twin(function: Any, **replaced: Any) -> FunctionType:
+def _copied(function: Any, **replaced: Any) -> FunctionType:
     """The same function over a copy of its globals: the interpreter adds names to those.
 
     It replaces functions in the modules ``tl`` and ``tl.core`` as far as it sees them among the globals, and
@@ -178,15 +178,15 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
     namespace = {**function.__globals__, "__triton_core__": tl.core, **replaced}
     if "libdevice" in namespace:
         namespace["libdevice"] = patches.LIBDEVICE
-    twin = FunctionType(function.__code__, namespace, function.__name__)
-    twin.__annotations__ = dict(function.__annotations__)
-    twin.__module__ = function.__module__
-    return twin
+    copied = FunctionType(function.__code__, namespace, function.__name__)
+    copied.__annotations__ = dict(function.__annotations__)
+    copied.__module__ = function.__module__
+    return copied
 
 
 @cache
 def _interpreted(function: Any) -> Any:
-    return InterpretedFunction(_twin(function)).rewrite()
+    return InterpretedFunction(_copied(function)).rewrite()
 
 
 def _callable(_: Any) -> Any:

@@ -274,23 +274,23 @@ class _Rescaling:
         in_order = all(_is_in_order(self._grown[carry.inside]) for carry in sums)
         results = {carry.after for carry in sums} | {exponent}
         divides = (c for c in sums if _Divisor(c.after, after).is_needed_by_all(results))
-        one = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
-        if logarithm is None or one is None or not in_order or self._guards:
+        total = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
+        if logarithm is None or total is None or not in_order or self._guards:
             return None
         computing, own = copied(self._loop)
         computed = {carry.after: own[carry.after] for carry in adding.carried}
         computed |= {carry.after: replace(carry.after) for carry in sums}
-        divisor = f.named(own[one.after])
+        divisor = f.named(own[total.after])
         shift = f.call(logarithm, f.scalar(divisor), divisor)
-        values = {exponent: f.add(f.named(own[exponent]), shift), computed[one.after]: f.number(1)}
+        values = {exponent: f.add(f.named(own[exponent]), shift), computed[total.after]: f.number(1)}
         for carry in sums:
-            if carry is not one:
+            if carry is not total:
                 axes = self._grown[carry.inside].axes
                 new = [axis not in axes for axis in range(len(shape_of(carry.after.type)))]
                 below = f.expanded(divisor, new) if axes else divisor
                 values[computed[carry.after]] = f.over(f.named(own[carry.after]), below)
         means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
-        adding = replace(adding, computed=computed, ones=(one.after,), exponent=exponent)
+        adding = replace(adding, computed=computed, ones=(total.after,), exponent=exponent)
         return Rescaled((replace(computing, constant=True), *means), adding)
 
     def _may_be_one(self, adding: Loop, carry: Carried) -> bool:

@@ -79,8 +79,8 @@ def rows_of(items: Sequence[Item], loop: Loop, axes: Iterable[int]) -> Rows | No
     gone = dependent(items[:at], (), lambda item: isinstance(item, Loop) and item.constant)
     before = [item for item in items[:at] if item not in gone]
     sums = [carry.after for carry in loop.carried if is_floating(carry.after.type) and _is_row(carry.after)]
-    known = {symbol: f.named(loop.computed[symbol]) for symbol in sums}
-    after = [rewritten(item, lambda expr: rebuild(expr, known)) for item in items[at + 1 :]]
+    computed = {symbol: f.named(loop.computed[symbol]) for symbol in sums}
+    after = [rewritten(item, lambda expr: rebuild(expr, computed)) for item in items[at + 1 :]]
     adding = replace(loop, computed={}, ones=())
     read = read_in([adding, *after])
     values = {symbol: _parameter(symbol) for symbol in defined_in(gone) if symbol in read and _is_row(symbol)}

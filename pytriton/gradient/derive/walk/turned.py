@@ -207,13 +207,13 @@ def _without_loop(
         starts.append(rewritten(Define(carry.inside, value, Remark(where)), change))
     body = [rewritten(item, change) for item in loop.body]
     if grown is not None:
-        known = {**values, **values_in(body)}
+        definitions = {**values, **values_in(body)}
         condition = None if loop.condition is None else change(loop.condition)
-        result.growing = proof = growing(condition, known, result.program, result.count)
+        result.growing = proof = growing(condition, definitions, result.program, result.count)
         counter = next((carry for carry in loop.carried if proof and carry.inside is proof.counter), None)
         if counter is None or not is_counting_up(counter.before, increments_of(counter, loop)):
             return None
-        masked = _with_shared_masks(body, grown, known, result)
+        masked = _with_shared_masks(body, grown, definitions, result)
         if masked is None:
             return None
         body = masked
@@ -227,17 +227,17 @@ def _with_shared_masks(
     """The statements with the mask of the last program for loads that all programs share, of which each takes what
     its own mask has. None where that is not known.
     """
-    proof, known = result.growing, True
+    proof, is_known = result.growing, True
     assert proof is not None
 
     def masked(expr: Expr) -> Expr:
-        nonlocal known
+        nonlocal is_known
         changed = result.changed(expr, masked)
         if not isinstance(changed, Load) or result.loads[changed] not in shared:
             return changed
         mask = None if changed.mask is None else shared_mask(changed.mask, proof, values)
         if mask is None or changed.mask is None:
-            known = False
+            is_known = False
             return changed
         whole = replace(changed, mask=mask, other=None)
         result.loads[whole] = result.loads[changed]
@@ -245,7 +245,7 @@ def _with_shared_masks(
         return Select(expr.span, expr.type, changed.mask, whole, other)
 
     masked_body = [rewritten(item, masked) for item in body]
-    return masked_body if known else None
+    return masked_body if is_known else None
 
 
 def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
