@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Final
 
 from pytriton.lang.grammar import PRECEDENCE
@@ -285,12 +286,13 @@ def kernel_text(kernel: KernelDef, words: Words, strict: bool = False, taken: Co
     """A kernel as source. ``taken``: names not for variables."""
     printer = _Printer(Unparser(words, strict))
     printer.body(kernel.body, "  ", {*taken, *(symbol.name for symbol in kernel.parameters)})
-    declarations = list(map(parameter, kernel.parameters))
     start = f"__global__ void {kernel.name}("
-    joined = start + ", ".join(declarations) + ") {"
-    if len(joined) > MAX_WIDTH:
-        joined = start + f",\n{' ' * len(start)}".join(declarations) + ") {"
-    return "\n".join([*_above(kernel.comments, ""), joined, *printer.lines, "}", ""])
+    head = f"{start}{', '.join(map(parameter, kernel.parameters))}) {{".replace(" ", "\0").replace(
+        ",\0", ", "
+    )
+    lines = wrap(head, MAX_WIDTH, subsequent_indent=" " * len(start), break_long_words=False)
+    lines = [line.replace("\0", " ") for line in lines]  # only what is between parameters is a place to break
+    return "\n".join([*_above(kernel.comments, ""), *lines, *printer.lines, "}", ""])
 
 
 def _above(comments: Comments, indent: str) -> list[str]:
