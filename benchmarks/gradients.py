@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from benchmarks import handwritten_attention_backward as hand
+from benchmarks.attentions import sdpa_by
 from benchmarks.measure import OURS, Contender, Row, Settings, first_line, keep, parsed, printed
 from benchmarks.tuned import Tuned, points
 
@@ -286,7 +287,10 @@ def _attention(settings: Settings, d: int, n: int, causal: bool, stores: bool) -
     contenders = [
         Contender(OURS, ours),
         Contender(HAND, by_hand, TO_REACH_OF_ATTENTION, chosen=lambda: "; ".join(s.chosen() for s in steps)),
-        Contender("torch sdpa", (torchs := by_torch(q.dtype)) and (lambda: tuple(x[0] for x in torchs()))),
+        Contender(
+            sdpa_by(q, k, v, causal),
+            (torchs := by_torch(q.dtype)) and (lambda: tuple(x[0] for x in torchs())),
+        ),
     ]
     want = tuple(gradient[0] for gradient in by_torch(torch.float)())
     case = f"{heads} heads x {n}, size {d}{', causal' * causal}{', without LSE' * (not stores)}"
