@@ -18,6 +18,7 @@ in the text that no leaf has must not be defined (``closed``).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -465,7 +466,7 @@ def _membership(group: Sequence[Factored]) -> Node | None:
 
 def literal(value: object) -> str:
     """The text or number in Python."""
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _joined(operator: str, terms: Iterable[Node]) -> Node:

@@ -114,6 +114,20 @@ def test_a_parameter_that_the_kernel_assigns_is_no_value() -> None:
     assert arguments.names == {"stride": "STRIDE"}
 
 
+@pytest.mark.parametrize(
+    "change", ["N /= 2;", "N++;", "--N;", "{ int N = 7; *X = N; }", "{ int N[2] = 1; *X = N[+]; }"]
+)
+def test_a_parameter_that_is_assigned_or_hidden_is_no_value(change: str) -> None:
+    """Elsewhere: whether it is the one that a define names is not asked."""
+    text = f"__global__ void f(int *X, int N, int M) {{ *X = N == M || N <= 3; {change} *(X + 1) = STRIDE; }}"
+    arguments = arguments_of(text, [{"STRIDE": "M"}, {"STRIDE": 1}])
+    assert arguments is not None
+    assert [arguments.accepts({"STRIDE": name}) for name in ("M", "N", 3)] == [True, False, True]
+    unchanged = arguments_of(text.replace(change, ""), [{"STRIDE": "M"}, {"STRIDE": 1}])
+    assert unchanged is not None
+    assert unchanged.accepts({"STRIDE": "N"})
+
+
 def test_the_proof_is_of_the_values() -> None:
     """A kernel whose parameters are swapped is proved for none of the sets."""
     kernel = proved(PRODUCT, layouts())

@@ -6,8 +6,8 @@ be an arm of its own in the ported kernel. By hand one writes a parameter, and p
 Input: a source and the define sets of one kernel. Output: the source with a parameter for each such define, or None
 where there is none. A define becomes a parameter of type int where
 
-* in each set it is an integer, the name of an int parameter to which no statement assigns, or the name of a define
-  that is an integer, and in some set it is such a name;
+* in each set it is an integer, the name of an int parameter that nothing assigns to or declares again, or the name
+  of a define that is an integer, and in some set it is such a name;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
 * this kernel reads it (there may be others in the text);
 * every set that has a translation has one with the parameter as well.
@@ -19,9 +19,10 @@ sets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from keyword import kwlist
 from typing import Any, Final
 
@@ -36,6 +37,8 @@ from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.source import Source
 
 PASTING: Final = ("#", "##")  # in the body of a macro
+# What is assigned to or declared, in tokens with spaces between them; the first word of an index, too.
+_ASSIGNED: Final = re.compile(r"(\w+) (?:\[|\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?= ))|(?:\+\+|--) (\w+)")
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,15 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
     translated = [(defines, t) for defines, t in pairs if isinstance(t, Translation)]
     if not translated:
         return None
-    assigned = {name for _, translation in translated for name in names_assigned(translation.tree.body)}
+    source = translations.source
+    tokens, _ = scan(source, Report())
+    changed = {name for _, translation in translated for name in names_assigned(translation.tree.body)}
+    changed |= {*chain(*_ASSIGNED.findall(" ".join(token.text for token in tokens)))}
     identifiers = {
         p.name: p.identifier
         for p in translated[0][1].parameters
-        if getattr(p.type, "name", "") == "int" and p.identifier not in assigned
+        if getattr(p.type, "name", "") == "int" and changed.isdisjoint((p.name, p.identifier))
     }
-    source = translations.source
-    tokens, _ = scan(source, Report())
     sets = [defines for defines, _ in translated]
     names = dict(_named(tokens, set(_integers(sets, identifiers))))
     while names:

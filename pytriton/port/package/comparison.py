@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pytriton.emit.printer import WIDTH
 from pytriton.emit.templates import render
+from pytriton.fold.leaves import literal
 from pytriton.fold.variants import number
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.package import Placed
@@ -76,20 +77,16 @@ def _chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
     """Define sets to compare, from all over the kernel."""
     smallest: dict[str, Mapping[str, Any]] = {}
     for defines in sorted((defines.defines for defines in kernel.sets), key=_elements):
-        others = {name: value for name, value in defines.items() if not isinstance(_number(value), int)}
+        others = {name: value for name, value in defines.items() if not isinstance(number(value), int)}
         smallest.setdefault(repr(sorted(others.items())), defines)
     chosen = list(smallest.values())
     return chosen[:: -(-len(chosen) // MAX_CASES)]
 
 
-def _number(value: Any) -> Any:
-    return value if isinstance(value, bool) else number(value)
-
-
 def _elements(defines: Mapping[str, Any]) -> int:
     """How large the blocks of a define set are, roughly."""
     size = 1
-    for value in map(_number, defines.values()):
+    for value in map(number, defines.values()):
         if isinstance(value, int):
             size *= max(1, value)
     return size
@@ -106,15 +103,11 @@ def _row(parts: Sequence[str]) -> Iterator[str]:
 
 def _dict(values: Mapping[str, Any]) -> str:
     """A dict on one line if it fits, else an entry a line."""
-    entries = [f"{json.dumps(name)}: {_value(value)}" for name, value in values.items()]
+    entries = [f"{json.dumps(name)}: {literal(value)}" for name, value in values.items()]
     line = "{" + ", ".join(entries) + "}"
     if len(line) + len("        ,") <= WIDTH:
         return line
     return "{\n" + "".join(f"            {entry},\n" for entry in entries) + "        }"
-
-
-def _value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _literal(source: str) -> str:

@@ -79,7 +79,7 @@ class _Module:
     name: str
     where: str
     entries: list[ModuleKernel] = field(default_factory=list)
-    taken: set[str] = field(default_factory=lambda: {"Source", "power_of_2"})
+    taken: set[str] = field(default_factory=lambda: {"Source", "are_int32"})
 
 
 @dataclass
