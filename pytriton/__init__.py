@@ -144,12 +144,12 @@ def _module(path: str, what: str) -> Any:
     try:
         return import_module(path)
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "triton", "numpy", "platformdirs"):
+        if error.name not in ("torch", "numpy", "platformdirs"):
             raise
         missing = error.name
     raise ImportError(
-        f"{what} needs {missing}, which is not installed: pip install 'pytriton-c[torch]', on Linux; "
-        "pytriton.translate needs neither torch nor triton"
+        f"{what} needs {missing}, which is not installed: pip install 'pytriton-c[torch]'; "
+        "pytriton.translate does not need it"
     )
 
 

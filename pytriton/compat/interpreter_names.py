@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton.language.semantic import TritonSemantic as TritonSemantic
-from triton.runtime import interpreter as interpreter
-from triton.runtime.interpreter import ASTTransformer as ASTTransformer
-from triton.runtime.interpreter import InterpretedFunction as InterpretedFunction
-from triton.runtime.interpreter import InterpreterBuilder as InterpreterBuilder
-from triton.runtime.interpreter import ReduceOps as ReduceOps
-from triton.runtime.interpreter import TensorHandle as TensorHandle
-from triton.runtime.interpreter import interpreter_builder as interpreter_builder
+from pytriton.compat.triton_names import Absent, absent, triton
 
-native_interpreter: Any = interpreter._interpreter  # what of it is in C++
+if triton is Absent:
+    __getattr__ = absent
+else:
+    from triton.language.semantic import TritonSemantic as TritonSemantic
+    from triton.runtime import interpreter as interpreter
+    from triton.runtime.interpreter import ASTTransformer as ASTTransformer
+    from triton.runtime.interpreter import InterpretedFunction as InterpretedFunction
+    from triton.runtime.interpreter import InterpreterBuilder as InterpreterBuilder
+    from triton.runtime.interpreter import ReduceOps as ReduceOps
+    from triton.runtime.interpreter import TensorHandle as TensorHandle
+    from triton.runtime.interpreter import interpreter_builder as interpreter_builder
+
+    tl: Any = triton.language
+    native_interpreter: Any = interpreter._interpreter  # what of it is in C++

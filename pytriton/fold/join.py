@@ -146,9 +146,8 @@ class Joiner:
         """The type of a conversion that some lack: that of a pointer's elements if others have it; any other must
         be that of some elements where it is lacking."""
         if isinstance(target, Atom) and target.text.startswith("tl."):
-            names = self._followed(target.text, of) - self._followed(target.text, bare)
-            names = frozenset(name for name in names if name.endswith(ELEMENT))
-            if names:
+            followed = self._followed(target.text, of) - self._followed(target.text, bare)
+            if names := [name for name in followed if name.endswith(ELEMENT)]:
                 return Atom(min(names, key=self._order))
             pointed = [*self._variants.elements.values()]
             if not all(

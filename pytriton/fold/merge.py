@@ -115,7 +115,9 @@ class Merger:
 
     def merged(self, bodies: Iterable[tuple[Sequence[Statement], Set]], among: Set) -> tuple[Statement, ...]:
         """One body for the variants ``among``, each of which has one of the bodies."""
-        filled = [([s for s in body if not _is_pass(s)], of) for body, of in bodies]
+        filled = [
+            ([statement for statement in body if statement.before != "pass"], of) for body, of in bodies
+        ]
         rows = align(filled, self._likeness)
         items = (item for row in rows for item in self._with_remarks(row, among))
         return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
@@ -319,10 +321,6 @@ class Merger:
 
         best = min(choices, key=rank)
         return best, choices[best]
-
-
-def _is_pass(statement: Statement) -> bool:
-    return isinstance(statement, Simple) and statement.before == "pass"
 
 
 def _small(node: Node) -> bool:

@@ -11,12 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from triton import testing
-
+from pytriton.compat.triton_names import testing
 from pytriton.runtime.errors import refusal
 
 _TODAY: Final = {"y_name": "line_arg", "y_vals": "line_vals", "y_lines": "line_names"}
-_NEEDED: Final = ("matplotlib", "pandas")
+_NEEDED: Final = ("matplotlib", "pandas", "triton")
 
 
 class Benchmark(testing.Benchmark):  # type: ignore[misc]
@@ -55,7 +54,7 @@ class Mark(testing.Mark):  # type: ignore[misc]
         LaunchError (TC563) without matplotlib or pandas."""
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
-            message = f"Triton's reports need {' and '.join(_NEEDED)}"
+            message = f"Triton's reports need {', '.join(_NEEDED)}"
             raise refusal(message, "TC563", f"pip install {' '.join(missing)}")
         if save_path:  # Triton makes it after the first picture
             Path(save_path).mkdir(parents=True, exist_ok=True)

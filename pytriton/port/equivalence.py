@@ -22,10 +22,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 import torch
-import triton
 
 from pytriton.compat.interpreter_names import InterpreterBuilder
-from pytriton.compat.triton_names import InterpreterError, JITFunction
+from pytriton.compat.triton_names import InterpreterError, JITFunction, triton
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.checks.diagnostics import Stuck

@@ -92,7 +92,11 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
             f"a launch with {' or '.join(left_out)} is refused: add it with -D, or with a --run that has it"
         )
         notes.append(Note(here, reason))
-    lost = [comment for comment in comments(text.source.text) if not _stands_in(comment, text)]
+    lost = [
+        comment
+        for comment in comments(text.source.text)
+        if not any(comment in kernel.text for kernel in text.kernels)
+    ]
     if lost:
         notes.append(Note(here, f"comments that no ported kernel has: {'; '.join(lost)}"))
     return notes
@@ -107,10 +111,6 @@ def comments(source: str) -> list[str]:
         for row in comment.text.splitlines()
     ]
     return [row for row in rows if any(map(str.isalnum, row))]
-
-
-def _stands_in(comment: str, text: PortedText) -> bool:
-    return any(comment in kernel.text for kernel in text.kernels)
 
 
 def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list[Note]:

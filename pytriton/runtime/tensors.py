@@ -8,7 +8,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
-from triton import testing
+
+from pytriton.compat.triton_names import testing
 
 
 def empty(shape: Sequence[int] | int, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from pytriton.compat.triton_names import InterpreterError, OutOfResources, driver
+from pytriton.compat.triton_names import Absent, InterpreterError, OutOfResources, driver, triton
 from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.diagnostics import tell, tell_of_overlaps, tell_of_short_grid
@@ -24,7 +24,7 @@ from pytriton.runtime.checks.shadow import tell_of_written
 from pytriton.runtime.compile.compiler import compile_kernel, usable_cache
 from pytriton.runtime.compile.failures import Generated, does_not_fit
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.errors import remark, warn_once
+from pytriton.runtime.errors import refusal, remark, warn_once
 from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import BY_16
@@ -62,10 +62,17 @@ def compiled_on(
 
 
 class OnCpu:
-    """``translation`` is that of ``source``; ``why``: the reason why C does not run it."""
+    """``translation`` is that of ``source``; ``native``: it in C, or the reason why C does not run it. Raises
+    LaunchError (TC565) where Triton is not installed."""
 
-    def __init__(self, translation: Translation, source: Source, why: str) -> None:
-        self.translation, self._source, self._why = translation, source, why
+    def __init__(self, translation: Translation, source: Source, native: Native | NoLibrary) -> None:
+        self.translation, self._source = translation, source
+        self._why = native.reason if isinstance(native, NoLibrary) else ""
+        if triton is Absent:
+            message = (
+                f"{translation.kernel}: this launch needs Triton's interpreter, and Triton is not installed"
+            )
+            raise refusal(message, "TC565", self._why)
         self._module = load(translation.function, translation.text)
         unused = {} if translation.table is None else {translation.table.identifier: 0}
         self._interpreted = Interpreted(
@@ -166,9 +173,8 @@ class Checked:
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """The code in which all accesses are checked; the interpreter formats its prints."""
-        native = self._native
-        why = native.reason if isinstance(native, NoLibrary) else ""
-        return OnCpu(self._text.translate(self._config, checked=True, on_cpu=True), self._text.source, why)
+        translation = self._text.translate(self._config, checked=True, on_cpu=True)
+        return OnCpu(translation, self._text.source, self._native)
 
     @cached_property
     def _native(self) -> Native | NoLibrary:

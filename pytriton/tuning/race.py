@@ -82,9 +82,8 @@ def race(
         if len(history) == 1:
             enough = 2 * load + _RACE + _RACE_OF_EACH * len(points)
         behind = _behind([point for point in field if point in turns], history)
-        field = sorted(
-            (point for point in behind if _may_be_best(*behind[point])), key=lambda p: behind[p][0]
-        )
+        may_be_best = (point for point, (mean, error) in behind.items() if mean - error <= CLOSE)
+        field = sorted(may_be_best, key=lambda point: behind[point][0])
         if len(history) >= SCREENING:
             field = field[:_MAX_FINALISTS]
         best = math.exp(turns[field[0]])
@@ -111,10 +110,6 @@ def _behind(field: Sequence[T], rounds: Sequence[_Round[T]]) -> dict[T, tuple[fl
         gaps[point] = mean, _SURE / count * math.sqrt(_FIRST_ERROR**2 + squares)
     gaps[best] = 0.0, 0.0
     return gaps
-
-
-def _may_be_best(mean: float, error: float) -> bool:
-    return mean - error <= CLOSE
 
 
 def _times(history: Sequence[_Round[T]], choice: T) -> dict[T, float]:

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-import triton
 
 from pytriton import __version__
 from pytriton.compat.torch_names import default_store
+from pytriton.compat.triton_names import triton
 from pytriton.errors import TuneError
 from pytriton.runtime.compile.module_cache import append_line, load_bytes, read_bytes, store_bytes
 from pytriton.runtime.errors import refusal, remark, warn_once

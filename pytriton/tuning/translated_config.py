@@ -188,11 +188,9 @@ class TranslatedConfig:
     @cached_property
     def _on_cpu(self) -> OnCpu:
         """The code that the interpreter runs: the same, except for printing."""
-        translation, text, native = self.translation, self._text, self._native
-        why = native.reason if isinstance(native, NoLibrary) else ""
-        return OnCpu(
-            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source, why
-        )
+        translation, text = self.translation, self._text
+        printing = text.translate(self.config, on_cpu=True) if translation.prints else translation
+        return OnCpu(printing, text.source, self._native)
 
     @cached_property
     def _native(self) -> Native | NoLibrary:

@@ -40,7 +40,7 @@ PYTHON = [
 # interpreter, and a fork after CUDA was used (TC523, which tests/runtime/test_wrong_use_gpu.py runs in a process
 # of its own). TC460 is of C only (tests/native), and these texts are translated to Python.
 # TC559 to TC564, TC604 and TC605 depend on the machine, its variables and its other processes; test_coded.py.
-_OF_THE_MACHINE = {"TC559", "TC560", "TC561", "TC563", "TC564", "TC604", "TC605"}
+_OF_THE_MACHINE = {"TC559", "TC560", "TC561", "TC563", "TC564", "TC565", "TC604", "TC605"}
 WITHOUT = {"TC460", "TC521", "TC523", "TC532", *_OF_THE_MACHINE}
 
 

@@ -325,7 +325,7 @@ class TestReport2021:
         )
         mark = perf_report(Benchmark(["M"], [1], "how", [1], ["L"], "p", {}))(lambda M, how: M)
         with pytest.raises(
-            triton.LaunchError, match=r"need matplotlib and pandas \[TC563\]\nhelp: pip install pandas"
+            triton.LaunchError, match=r"need matplotlib, pandas, triton \[TC563\]\nhelp: pip install pandas"
         ):
             mark.run(print_data=True)
 

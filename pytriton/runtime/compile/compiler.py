@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-import triton
 
-from pytriton.compat.triton_names import ASTSource, GPUTarget, PTXASError, knobs
+from pytriton.compat.triton_names import ASTSource, GPUTarget, PTXASError, knobs, triton
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.failures import Generated, complaint

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy
-import triton.language as tl
 
-from pytriton.compat.interpreter_names import interpreter_builder
+from pytriton.compat.interpreter_names import interpreter_builder, tl
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.diagnostics import Double, Program, Race, number_of, program_of
 from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu

@@ -19,12 +19,12 @@ from types import FunctionType
 from typing import Any, Final, cast
 
 import numpy
-import triton.language as tl
 
 from pytriton.compat.interpreter_names import (
     ASTTransformer,
     InterpretedFunction,
     InterpreterBuilder,
+    tl,
 )
 from pytriton.compat.triton_names import JITFunction
 from pytriton.lang.tree.builtins import FLOATS, Conversion, Printed, pieces

@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy
-import triton.language as tl
 
 from pytriton.compat.interpreter_names import (
     InterpreterBuilder,
@@ -22,6 +21,7 @@ from pytriton.compat.interpreter_names import (
     TritonSemantic,
     interpreter,
     native_interpreter,
+    tl,
 )
 
 # Owner and name -> a function from the original to its replacement.

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from traceback import walk_stack
 from typing import Any, Final
 
-import triton.language as tl
-
-from pytriton.compat.interpreter_names import InterpreterBuilder, TensorHandle
+from pytriton.compat.interpreter_names import InterpreterBuilder, TensorHandle, tl
 from pytriton.runtime.checks.diagnostics import Stuck
 from pytriton.runtime.interpret.patches import Patches
 

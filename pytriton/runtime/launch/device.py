@@ -21,10 +21,9 @@ from types import BuiltinFunctionType
 from typing import Any, Final, Literal, NoReturn
 
 import torch
-import triton
 
 from pytriton.compat.torch_names import allocate, release
-from pytriton.compat.triton_names import driver, knobs
+from pytriton.compat.triton_names import driver, knobs, triton
 from pytriton.errors import short
 from pytriton.lang.tree.types import ScalarType
 from pytriton.passes.analysis.context import Described
@@ -39,7 +38,7 @@ LARGEST_GRID: Final[Grid] = (2**31 - 1, 65535, 65535)  # what CUDA accepts, per 
 MOST_PROGRAMS: Final = 2**31 - 1
 
 _GRIDS: Final = "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)"
-_TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
+_TRITON_VERSION: Final = tuple(map(int, triton.__version__.split(".")[:2]))
 
 
 def _asked(grid: Callable[[Options], Any], options: Options, kernel: str) -> Any:

@@ -38,10 +38,10 @@ def native_module(text: KernelText, config: Config, *, checked: bool) -> NativeM
     return to_c(text.source, config.defines, settings)
 
 
-def inspected() -> str:
-    """Why C does not run a launch that is inspected; empty where the user wants no C."""
+def inspected() -> NoLibrary:
+    """Why C does not run a launch that is inspected."""
     compiler = find()
-    return compiler.reason if isinstance(compiler, NoLibrary) else INSPECTED
+    return compiler if isinstance(compiler, NoLibrary) else NoLibrary(INSPECTED)
 
 
 def runner() -> str:

@@ -18,8 +18,8 @@ from typing import Any, Final, Unpack, cast, get_args
 
 import numpy
 import torch
-import triton
 
+from pytriton.compat.triton_names import triton
 from pytriton.errors import LaunchError, closest
 from pytriton.lang.tokens import plain_number
 from pytriton.runtime.errors import refusal

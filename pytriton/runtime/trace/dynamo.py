@@ -26,7 +26,6 @@ from itertools import count
 from typing import Any, Final
 
 import torch
-import triton
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, get_proxy_mode
 
 from pytriton.compat.torch_names import (
@@ -37,6 +36,7 @@ from pytriton.compat.torch_names import (
     mark_constant,
     without_modes,
 )
+from pytriton.compat.triton_names import triton
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
