@@ -77,7 +77,7 @@ def printed(program: str, **environment: str) -> str:
         (
             "try: kernel(x, y, torch.empty(900), 1000, grid=grid)\n"
             "except pytriton.LaunchError as error: print(str(error).split(': ', 1)[1].split(chr(10))[0])",
-            "error: store outside 'Z': 100 elements past the end [TC550]",
+            "error: store outside 'Z': 1 element past the end [TC550]",
         ),
         (
             "found = pytriton.gradient(kernel)(x, y, z, 1000, grid=grid, d_outputs={'Z': torch.ones(1000)})\n"
