@@ -17,6 +17,7 @@ from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node
 from pytriton.fold.variants import Set, Variants
 from pytriton.fold.walk import children, form, rebuilt
 from pytriton.frozen import replace
+from pytriton.pipeline import Translation
 
 ELEMENT: Final = ".dtype.element_ty"
 ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
@@ -82,7 +83,10 @@ class Joiner:
     @cached_property
     def _followable(self) -> Mapping[str, list[str]]:
         numbers = {
-            name: [str(value) for value in values]
+            name: [
+                str(value) if _is_fixed(variant.translation, name) else ""
+                for value, variant in zip(values, self._variants.variants, strict=True)
+            ]
             for name, values in self._variants.values.items()
             if all(value is None or type(value) is int for value in values)
         }
@@ -199,6 +203,12 @@ class Joiner:
         values = self._variants.values.get(name, [])
         sizes = (values[variant] for variant in self._variants.members(of))
         return any(isinstance(size, int) and size & (size - 1) for size in sizes)
+
+
+def _is_fixed(translation: Translation, name: str) -> bool:
+    """Whether a translation is only for one value of a number."""
+    asked = (condition.comparison for condition in translation.conditions)
+    return any(comparison.operator == "==" and comparison.left == name for comparison in asked)
 
 
 def _paired(left: Node, right: Node) -> list[tuple[Node, Node]] | None:

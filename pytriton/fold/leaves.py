@@ -90,10 +90,10 @@ class Leaves:
     ) -> None:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
-        self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
+        self._names = [n for n in variants.values if n in mentioned]
         self._optional: frozenset[str] = frozenset()
         self._constexprs = frozenset(constexprs)
-        self.closed = tuple(sorted({*words} - {*self._names, *variants.promised}))
+        self.closed = tuple(sorted({*words, *variants.inner} - {*self._names, *variants.promised}))
         self._sort(variants)
         decided = [*_decided(body, {name: size for size, name in padded.items()})]
         decided += [
@@ -118,6 +118,7 @@ class Leaves:
         self._optional = frozenset(n for n in self.numbers if len(given[n]) < variants.count)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self._names if name not in others]
+        self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
 
     # ---------------------------------------------------------------- leaves
@@ -205,11 +206,14 @@ class Leaves:
             wanted = int if name in self.integers else float
             value = values[name]
             absent = value is None and name in self._optional
-            if not absent and type(value) not in (wanted, *((bool,) if wanted is int else ())):
+            if not absent and type(value) is not wanted:
                 return f"{name} is {value!r}, and should be {'an integer' if wanted is int else 'a float'}"
-        for name, truths in self.truths.items():
-            if values[name] not in truths:
-                return f"the kernel was not folded with {name}={defines.get(name)}"
+        strange = [
+            n for n, truths in self.truths.items() if values[n] not in truths or type(values[n]) is float
+        ]
+        strange += [name for name, known in self._spelled.items() if repr(values[name]) not in known]
+        if strange:
+            return f"the kernel was not folded with {strange[0]}={defines.get(strange[0])}"
         violated = [self._violated(leaf.cube, values) for leaf in self._leaves]
         if not violated:
             return "no define set of it was proved"
@@ -252,7 +256,10 @@ class Leaves:
 
     def _is_own(self, literal: Literal) -> bool:
         """Whether the kernel can decide it: it is about constexprs, in words that Triton has."""
-        terms = [term for asked in comparisons_of(literal) for term in (asked.left, asked.right)]
+        comparisons = comparisons_of(literal)
+        if any(map(_is_zero, comparisons)):
+            return False
+        terms = [term for asked in comparisons for term in (asked.left, asked.right)]
         return names_of(literal) <= self._constexprs and not _is_text(literal) and all(map(_is_triton, terms))
 
     def _assertions(self, cube: Cube) -> Iterator[Node]:
@@ -483,10 +490,12 @@ def _is_none(name: str) -> Node:
 
 def _fact(fact: Fact) -> Node:
     """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
-    answers = [literal(answer) for answer in sorted(fact.answers, key=repr)]
+    answers, asked = sorted(fact.answers, key=repr), fact.question
     if not fact.binary:
-        several = f"{fact.question} in ({', '.join(answers)})"
-        return Atom(several if len(answers) > 1 else f"{fact.question} == {answers[0]}")
+        if not all(answer is None or isinstance(answer, str) for answer in answers):
+            answers, asked = [*map(str, answers)], f"str({asked})"  # 1 is not 1.0
+        several = f"{asked} in ({', '.join(map(literal, answers))})"
+        return Atom(several if len(answers) > 1 else f"{asked} == {literal(answers[0])}")
     bare = fact.question.removesuffix(_GIVEN)
     if True in fact.answers:
         return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))
@@ -496,12 +505,19 @@ def _fact(fact: Fact) -> Node:
 def _python(comparison: Comparison) -> Node:
     """A comparison in the words of Triton; ``TN > 0 and TN & (TN - 1) == 0`` for a power of two."""
     text = re.sub(r"\bnext_power", "triton.next_power", printed(comparison))
+    if _is_zero(comparison):
+        return Atom(re.sub(r"(.*) == (.*)", r'str(\1) == "\2"', text))
     if comparison.operator not in ("is_power_of_2", "is_not_power_of_2"):
         return Atom(text)
     size = text[text.index("(") + 1 : -1]
     bits = size if isinstance(comparison.left, str) else f"({size})"
     is_power = BinOp("and", Atom(f"{size} > 0"), Atom(f"{bits} & ({size} - 1) == 0"))
     return is_power if comparison.operator == "is_power_of_2" else UnaryOp("not", is_power)
+
+
+def _is_zero(comparison: Comparison) -> bool:
+    """Whether it asks for a zero with its sign, which a launcher sees in its text."""
+    return comparison.operator == "is" and comparison.right in (term_of(0.0), term_of(-0.0))
 
 
 def _by_size(comparison: Comparison) -> tuple[bool, bool, str]:

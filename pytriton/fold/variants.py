@@ -73,7 +73,7 @@ class Variants:
     def __init__(self, variants: Sequence[Variant], text: str = "") -> None:
         self.variants = tuple(variants)
         given = (value for variant in variants for value in variant.defines.values())
-        inner = {name for value in given if isinstance(value, str) for name in names_in(value)}
+        inner = self.inner = {name for value in given if isinstance(value, str) for name in names_in(value)}
         asked = asked_if_given(text)
         self._valued = {name for name, alone in asked.items() if not alone}
         self.switches = {name for name, alone in asked.items() if alone} - inner  # given or not, no value
@@ -86,7 +86,7 @@ class Variants:
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}
         names = dict.fromkeys(name for variant in variants for name in variant.defines)
-        for name in names:
+        for name in (name for name in names if name not in self.promised):
             self.values[name] = [number(variant.defines.get(name)) for variant in variants]
 
     def where(self, holds: Callable[[int], bool]) -> Set:

@@ -219,9 +219,10 @@ def port_kernel(
     folds = Folds(own.text, own, function, swept)
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
-    integers = arguments.defines(singles[0].defines) if arguments else {}
+    named = [arguments.defines(member.defines) if arguments else {} for member in singles]
+    integers = {key_of(row): row for row in named}.values()
     origin = frozenset[Origin](["explored"])
-    explored = [KnownDefines({**defines, **integers}, origin) for defines in folds.explore()]
+    explored = [KnownDefines({**s, **row}, origin) for s in folds.explore() for row in integers]
     kernels = (
         PortedKernel(
             _name(variants),

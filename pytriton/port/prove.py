@@ -171,7 +171,8 @@ def ttir(
     )
     numbers = {name: value for name, value in integers.items() if isinstance(value, int)}
     same = tuple((name, value) for name, value in integers.items() if isinstance(value, str))
-    return _ttir(function, text, key, (*constexprs.items(), *numbers.items()), same)
+    values = (*constexprs.items(), *numbers.items())
+    return _ttir(function, text, key, values, same, repr(values))
 
 
 @cache
@@ -181,6 +182,7 @@ def _ttir(
     parameters: tuple[tuple[str, str, int], ...],
     constexprs: tuple[tuple[str, Any], ...],
     same: tuple[tuple[str, str], ...],
+    spelled: str,  # 1, True and 1.0 are equal
 ) -> tuple[str, ...]:
     kernel = getattr(_loaded(text), function)
     types = {name: type_ for name, type_, _ in parameters}

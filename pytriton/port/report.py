@@ -1,6 +1,6 @@
 """The report, as a page that needs nothing else or as JSON.
 
-For each kernel its grade, its notes, its define sets with how each was found and proved:
+For each kernel its grade, its notes, its define sets with how each was found:
 
 ported        every known define set is proved: the same program (TTIR)
 with notes    no difference is known, and there are notes
@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
@@ -21,8 +21,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from pytriton.emit.templates import render
-from pytriton.fold.variants import number
-from pytriton.port.kernels import PortedKernel, Proof
+from pytriton.port.kernels import KnownDefines, PortedKernel, Proof
 from pytriton.port.notes import Note, first_line, launches, line_numbers, position, remarks
 from pytriton.port.package.modules import named
 from pytriton.port.package.package import Package, Placed
@@ -47,15 +46,6 @@ class Row(NamedTuple):
     origin: int
 
 
-class Sets(NamedTuple):
-    """Define sets that differ in numbers only: how many, the values of each define, how found and how proved."""
-
-    size: int
-    defines: Mapping[str, tuple[str, ...]]
-    origins: str
-    proof: str
-
-
 class Entry(NamedTuple):
     """One function. ``lines``: of the old text and of the new one, empty lines aside."""
 
@@ -68,7 +58,8 @@ class Entry(NamedTuple):
     numbers: tuple[int, ...]  # of each line of the old text, in its file
     notes: tuple[Note, ...]
     launches: tuple[str, ...]
-    sets: tuple[Sets, ...]
+    sets: tuple[KnownDefines, ...]
+    is_proved: bool
     summary: str
     differences: tuple[str, ...]
     old: str
@@ -107,7 +98,8 @@ def _entry(text: PortedText, placed: Placed, package: Package, root: Path) -> En
         numbers,
         notes,
         tuple(launches(text, root)),
-        tuple(_sets(kernel)),
+        kernel.sets,
+        proof is not None,
         kernel.summary(),
         tuple(_differences(proof)),
         old,
@@ -149,31 +141,6 @@ def _differences(proof: Proof | None) -> Iterator[str]:
         yield from (f"    {line}" for line in difference.lines)
 
 
-def _sets(kernel: PortedKernel) -> Iterator[Sets]:
-    """The known define sets, those that differ in numbers alone together."""
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for member in kernel.sets:
-        fixed = tuple((name, repr(value)) for name, value in member.defines.items() if not _is_number(value))
-        key = fixed, tuple(sorted(member.origins))
-        groups.setdefault(key, []).append(member.defines)
-    names = dict.fromkeys(name for member in kernel.sets for name in member.defines)
-    how = "TTIR" if kernel.proof else "not tried"
-    for (_, origins), members in groups.items():
-        values = {name: tuple(_values(name, members)) for name in names}
-        yield Sets(len(members), values, ", ".join(origins), how)
-
-
-def _values(name: str, members: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The values of one define, each once, as a person writes them."""
-    numbers = dict.fromkeys(number(defines[name]) for defines in members if name in defines)
-    whole = all(isinstance(value, int) for value in numbers)
-    yield from (str(value) for value in (sorted(numbers) if whole else numbers))  # type: ignore[type-var]
-
-
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(number(value), int | float)
-
-
 # ---------------------------------------------------------------- the page, and JSON
 
 _POSITION: Final = re.compile(r"(.+?):(\d+)$")
@@ -192,10 +159,9 @@ def write_report(path: Path, root: Path, entries: Sequence[Entry], problems: Seq
 def sums(entries: Sequence[Entry], problems: Sequence[Note]) -> dict[str, Any]:
     """Totals by kind. Lines that two kernels of a source share count twice."""
     grades = Counter(entry.grade for entry in entries)
-    groups = [sets for entry in entries for sets in entry.sets]
     proofs: Counter[str] = Counter()
-    for sets in groups:
-        proofs[sets.proof] += sets.size
+    for entry in entries:
+        proofs["TTIR" if entry.is_proved else "not tried"] += len(entry.sets)
     return {
         "kernels": {grade.value: grades[grade] for grade in Grade},
         "not ported": len(problems),
@@ -219,7 +185,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
     fields = entry._asdict() | {"grade": entry.grade.value}
     del fields["rows"], fields["numbers"]
     fields["notes"] = [note._asdict() for note in entry.notes]
-    fields["sets"] = [sets._asdict() for sets in entry.sets]
+    fields["sets"] = [dict(known.defines) for known in entry.sets]
     return fields
 
 
@@ -262,7 +228,7 @@ def _shown(entry: Entry, number: int, root: Path) -> Mapping[str, Any]:
         **entry._asdict(),
         "id": f"k{number}",
         "rows": rows,
-        "columns": list(entry.sets[0].defines) if entry.sets else [],
+        "columns": list(dict.fromkeys(name for known in entry.sets for name in known.defines)),
         "notes": [_linked(note, address(note.place)) for note in entry.notes],
         "launches": [(place, address(place)) for place in entry.launches],
         "address": address(entry.place),

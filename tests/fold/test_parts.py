@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,10 +15,10 @@ from pytriton.errors import CompileError
 from pytriton.fold.fold import fold
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Unfoldable, Variant, Variants, number
-from pytriton.pipeline import translate_as
+from pytriton.pipeline import Translation, translate_as
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.prove import prove_kernel
+from pytriton.port.prove import differences, prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -159,6 +160,70 @@ __global__ void f(float *X
     assert folded.parameters == ("X", "a", "b")
     assert folded.bind({}) == {"A": False}
     assert folded.bind({"A": True}) == {"A": True}
+
+
+COINCIDENT = """
+#ifdef A
+#define V TM
+#else
+#define V 32
+#endif
+__global__ void f(int *X, float *Y, int n, float a) { int i[TM] = 0 ... TM; *(X + i) = i * V; }
+"""
+
+
+def accepts(text: str, sets: list[dict[str, Any]], asked: dict[str, Any]) -> bool:
+    """Whether a kernel that was ported for some sets accepts another; then it is proved to be its translation."""
+    source = Source(text)
+    translations = Translations(source, Settings(None))
+    (kernel,) = port_kernel(source, None, [DefineSet(defines) for defines in sets], translations=translations)
+    ported = prove_kernel(kernel, translations)
+    assert all(ported.refusal(defines) is None for defines in sets)
+    if ported.refusal(asked) is not None:
+        return False
+    translation = Translations(source, Settings(None))(asked)
+    assert isinstance(translation, Translation)
+    assert list(differences(ported.folded, [Variant(asked, translation)])) == []
+    return True
+
+
+@pytest.mark.parametrize("asked", [{"TM": 64}, {"TM": 32}, {"A": True, "TM": 64}])
+def test_a_number_that_is_a_define_by_coincidence(asked: dict[str, Any]) -> None:
+    assert accepts(COINCIDENT, [{"A": True, "TM": 16}, {"TM": 32}], asked)
+
+
+BODY = "__global__ void f(float *X, int *Y, int n, float a) {{ {} }}"
+
+
+@pytest.mark.parametrize(
+    ("body", "sets", "accepted", "refused"),
+    [
+        ("for (int k = 0; k < n; k += K) *(Y + k) = k;", [{"K": 2}, {"K": 4}], [{"K": 1}], [{"K": True}]),
+        ("*Y = n / K;", [{"K": 2}, {"K": "n"}], [], [{"K": 2.0}, {"K": 3}]),
+        (
+            "*X = n / (A + 1);",
+            [{"A": True}, {"A": False}],
+            [{"A": 1}],
+            [{"A": 1.0}, {"A": "1.0"}, {"A": -0.0}],
+        ),
+        ("*X = a * K;", [{"K": 0.0}, {"K": "n"}], [], [{"K": -0.0}]),
+        ("*X = W;", [{"W": "-INFINITY"}, {"W": "a"}], [], [{"W": "-INFINITY", "INFINITY": 5.0}]),
+        ("*X = W;", [{"W": "min(n, 3)"}, {"W": "a"}], [], [{"W": "min(n, 3)", "min": "max"}]),
+    ],
+)
+def test_values_that_are_equal_and_mean_something_else(
+    body: str, sets: list[dict[str, Any]], accepted: list[dict[str, Any]], refused: list[dict[str, Any]]
+) -> None:
+    assert all(accepts(BODY.format(body), sets, asked) for asked in accepted)
+    assert not any(accepts(BODY.format(body), sets, asked) for asked in refused)
+
+
+def test_a_promise_is_no_condition() -> None:
+    text = """
+    __global__ void f(int *X, int n __multipleof(AL), int m) { int i[TM] = 0 ... TM; i += S; *(X + i) = i * K; }
+    """
+    sets = [{"AL": "K", "S": "K", "K": 8, "TM": 16}, {"AL": "TM", "S": "TM", "K": 8, "TM": 16}]
+    assert accepts(text, sets, {"AL": "TM", "S": "K", "K": 8, "TM": 16})
 
 
 def test_a_conversion_to_a_type_of_no_pointer_is_one_of_its_variants() -> None:

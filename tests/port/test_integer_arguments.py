@@ -99,33 +99,35 @@ def test_layouts_are_one_expression() -> None:
         "stride_bn": 1,
     }
     assert kernel.refusal({**layouts()[0], "STRIDE_AM": 3}) is None
-    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "K"}) is None
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "ldb"}) is None
+    assert kernel.refusal({**layouts()[0], "STRIDE_AM": "K"}) is not None
     assert kernel.refusal({**layouts()[0], "STRIDE_AM": "A"}) is not None
     assert kernel.refusal({**layouts()[0], "STRIDE_AM": "lda + 1"}) is not None
 
 
-def test_a_parameter_that_the_kernel_assigns_is_no_value() -> None:
-    """Below the assignment its name is another number than the one that was passed."""
-    text = "__global__ void f(int *X, int N) { N = N / SPLIT; *(X + N) = STRIDE; }"
-    sets = [{"STRIDE": "N", "SPLIT": split} for split in (1, 2)] + [{"STRIDE": 1, "SPLIT": 1}]
-    assert arguments_of(text, sets) is None
-    arguments = arguments_of(text.replace("N = N / SPLIT;", "int M = N / SPLIT;"), sets)
-    assert arguments is not None
-    assert arguments.names == {"stride": "STRIDE"}
-
-
 @pytest.mark.parametrize(
-    "change", ["N /= 2;", "N++;", "--N;", "{ int N = 7; *X = N; }", "{ int N[2] = 1; *X = N[+]; }"]
+    "body",
+    [
+        "*X = S;",
+        "\n#define n (m + 1)\n*X = S;",
+        "{ int n; (n) = 7; *X = S; }",
+        "\n#define DECL(x) int x = 7\n{ DECL(n); *X = S; }",
+        "n += 1; *X = S;",
+    ],
 )
-def test_a_parameter_that_is_assigned_or_hidden_is_no_value(change: str) -> None:
-    """Elsewhere: whether it is the one that a define names is not asked."""
-    text = f"__global__ void f(int *X, int N, int M) {{ *X = N == M || N <= 3; {change} *(X + 1) = STRIDE; }}"
-    arguments = arguments_of(text, [{"STRIDE": "M"}, {"STRIDE": 1}])
-    assert arguments is not None
-    assert [arguments.accepts({"STRIDE": name}) for name in ("M", "N", 3)] == [True, False, True]
-    unchanged = arguments_of(text.replace(change, ""), [{"STRIDE": "M"}, {"STRIDE": 1}])
-    assert unchanged is not None
-    assert unchanged.accepts({"STRIDE": "N"})
+def test_only_proved_names_are_values(body: str) -> None:
+    """What a name means where the define is depends on the text: another variable, a macro, a changed value."""
+    kernel = proved(f"__global__ void f(int *X, int n, int m) {{ {body} }}", [{"S": "m"}, {"S": 1}])
+    assert [kernel.refusal({"S": value}) is None for value in ("m", "n", 5)] == [True, False, True]
+
+
+def test_a_name_is_proved_for_each_flag() -> None:
+    """Under the flag the parameter is another number than the one that was passed."""
+    text = "__global__ void f(int *X, int n, int m) {\n#ifdef FLAG\n(n) += 1;\n#endif\n*X = S; }"
+    kernel = proved(text, [{"S": "m"}, {"S": 1}, {"S": "n"}])
+    accepted = [kernel.refusal({"S": name, "FLAG": True}) is None for name in ("m", "n")]
+    assert accepted[1] is False
+    assert kernel.refusal({"S": "n"}) is None
 
 
 def test_the_proof_is_of_the_values() -> None:
@@ -191,15 +193,19 @@ def test_a_package_computes_the_same(tmp_path: Path) -> None:
     written = (tmp_path / "new" / "ops.py").read_text()
     assert "integers={\n" in written or "integers=[" in written
     assert "STRIDE_AM ==" not in written
-    unseen = {**layouts()[0], "STRIDE_AM": 2, "STRIDE_BN": "ldc"}
+    unseen = {**layouts()[0], "STRIDE_AM": 2, "STRIDE_BN": "ldb"}
     for defines in [*layouts(), unseen]:
         launch = ported(tmp_path / "new", "ops", "PRODUCT", defines)
         compare(PRODUCT, "product", launch, Case(defines=defines, config={}, num_warps=4), 16, (2, 2, 1))
     launch = ported(tmp_path / "new", "ops", "PRODUCT", {**layouts()[0], "STRIDE_AM": "lda + 1"})
+    case = Case(defines=layouts()[0], config={}, num_warps=4)
     with pytest.raises(
         ValueError, match=r"no kernel was ported for STRIDE_AM, .* = \['lda \+ 1', 1, 'ldb', 1\]"
     ):
-        compare(PRODUCT, "product", launch, Case(defines=layouts()[0], config={}, num_warps=4), 16, (2, 2, 1))
+        compare(PRODUCT, "product", launch, case, 16, (2, 2, 1))
+    launch = ported(tmp_path / "new", "ops", "PRODUCT", {**layouts()[0], "STRIDE_AM": "ldc"})
+    with pytest.raises(ValueError, match=r"no kernel was ported for STRIDE_AM, .* = \['ldc', 1, 'ldb', 1\]"):
+        compare(PRODUCT, "product", launch, case, 16, (2, 2, 1))
 
 
 def test_of_two_kernels_each_has_what_it_reads() -> None:

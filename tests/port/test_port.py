@@ -345,9 +345,7 @@ def test_what_no_call_leads_to_is_named(small: Path) -> None:
     assert "its callers decide some defines of this launch (the name mode.upper())" in note["text"]
     (small / "modes" / "use.py").write_text("from ops import scale\n\n\ndef f(x):\n    scale(x, 'thrice')\n")
     assert main(["port", "modes", "--out", "more", "--report", "report.json"]) == 0
-    names = {
-        value for sets in report(small)["ops.py:ops_kernel"]["sets"] for value in sets["defines"]["NAME"]
-    }
+    names = {defines["NAME"] for defines in report(small)["ops.py:ops_kernel"]["sets"]}
     assert names == {"twice", "thrice"}
 
 

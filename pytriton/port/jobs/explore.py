@@ -79,7 +79,9 @@ def _of_numbers(leaves: Leaves, sets: Sequence[Defines]) -> Iterator[Alternative
     """Each number that a leaf compares for equality: this number, and another one."""
     for comparison in leaves.outcomes(sets[0]):
         match comparison:
-            case Comparison(operator="==" | "!=", left=str(name), right=int(number)):
+            case Comparison(operator="==" | "!=", left=str(name), right=int(number)) if (
+                name in leaves.integers
+            ):
                 yield Alternatives([name], [{name: number}, {name: 0 if number else 1}])
 
 

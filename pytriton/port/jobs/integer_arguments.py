@@ -6,8 +6,8 @@ be an arm of its own in the ported kernel. By hand one writes a parameter, and p
 Input: a source and the define sets of one kernel. Output: the source with a parameter for each such define, or None
 where there is none. A define becomes a parameter of type int where
 
-* in each set it is an integer, the name of an int parameter that nothing assigns to or declares again, or the name
-  of a define that is an integer, and in some set it is such a name;
+* in each set it is an integer, the name of an int parameter, or the name of a define that is an integer, and in
+  some set it is such a name; no other names are accepted;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
 * this kernel reads it (there may be others in the text);
 * every set that has a translation has one with the parameter as well.
@@ -19,15 +19,14 @@ sets.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from keyword import kwlist
 from typing import Any, Final
 
 from pytriton.errors import Report
-from pytriton.fold.polish import names_assigned, names_read
+from pytriton.fold.polish import names_read
 from pytriton.fold.variants import names_in, number
 from pytriton.lang.preprocess.structure import Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, scan
@@ -37,8 +36,6 @@ from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.source import Source
 
 PASTING: Final = ("#", "##")  # in the body of a macro
-# What is assigned to or declared, in tokens with spaces between them; the first word of an index, too.
-_ASSIGNED: Final = re.compile(r"(\w+) (?:\[|\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?= ))|(?:\+\+|--) (\w+)")
 
 
 @dataclass(frozen=True)
@@ -82,12 +79,11 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
         return None
     source = translations.source
     tokens, _ = scan(source, Report())
-    changed = {name for _, translation in translated for name in names_assigned(translation.tree.body)}
-    changed |= {*chain(*_ASSIGNED.findall(" ".join(token.text for token in tokens)))}
+    named = {number(value) for defines in sets for value in defines.values()}
     identifiers = {
         p.name: p.identifier
         for p in translated[0][1].parameters
-        if getattr(p.type, "name", "") == "int" and changed.isdisjoint((p.name, p.identifier))
+        if getattr(p.type, "name", "") == "int" and p.name in named
     }
     sets = [defines for defines, _ in translated]
     names = dict(_named(tokens, set(_integers(sets, identifiers))))

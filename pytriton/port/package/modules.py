@@ -102,6 +102,7 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)
     if ported.arguments:
         yield from _named("integers", ported.arguments.names.values(), inner)
+        yield from _named("named", ported.arguments.identifiers, inner)
     if serving.changes:
         yield f"{pad}changes=["
         for change in serving.changes:
