@@ -19,25 +19,30 @@ from pytriton.pipeline import Translation
 
 Set = int
 Defines = Mapping[str, object]
-_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
-_STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
+_SKIPPED: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|\\\n', re.DOTALL)
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
 
 
 def names_in(text: str) -> list[str]:
     """The names in a text, but for comments and strings, as often as they occur."""
-    return _NAME.findall(_STRING.sub(" ", _COMMENT.sub(" ", text)))
+    return _NAME.findall(_code(text))
+
+
+def _code(text: str) -> str:
+    """A text without comments and strings; lines that go on are joined."""
+    return _SKIPPED.sub(lambda skipped: " " * (skipped[0] != "\\\n"), text)
 
 
 def asked_if_given(text: str) -> dict[str, bool]:
     """The defines that a text asks for by ``#ifdef``: True for those that it uses for nothing else.
 
-    To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
+    To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all. ``##``
+    makes names that the text does not have.
     """
     asked = Counter(name for directive in directives(text) for name in directive.given)
     mentions = Counter(names_in(text))
-    return {name: mentions[name] == count for name, count in asked.items()}
+    return {name: mentions[name] == count and "##" not in text for name, count in asked.items()}
 
 
 def asked_names(text: str) -> set[str]:
@@ -81,7 +86,7 @@ class Variants:
         valued = [condition for condition in conditions(text) if condition.word in ("if", "elif")]
         tested = Counter(name for condition in valued for name in condition.names)
         self.in_conditions = {name for name in tested if tested[name] == self._mentions[name]} - inner
-        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", _COMMENT.sub(" ", text)))} - inner
+        self.promised = {*self._mentions} - {*_NAME.findall(_PROMISE.sub(" ", _code(text)))} - inner
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}

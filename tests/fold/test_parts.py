@@ -218,6 +218,32 @@ def test_values_that_are_equal_and_mean_something_else(
     assert not any(accepts(BODY.format(body), sets, asked) for asked in refused)
 
 
+@pytest.mark.parametrize(
+    ("text", "sets", "asked"),
+    [
+        (f"{BODY.format('*X = 1;')[:-1]}\n#ifdef FL\\\nAG\n*X = 2;\n#endif\n}}", [{}], {"FLAG": True}),
+        (
+            BODY.format('printf("/* %d", n);\n#ifdef FLAG\n*X = 2;\n#endif\nprintf("*/ %d", n);'),
+            [{}],
+            {"FLAG": True},
+        ),
+        (
+            "#define GET(x) x##AG\n" + BODY.format("\n#ifdef FLAG\n*X = GET(FL);\n#endif\n"),
+            [{}, {"FLAG": True}],
+            {"FLAG": 5},
+        ),
+    ],
+    ids=["spliced", "in strings", "pasted"],
+)
+def test_names_are_those_of_the_preprocessor(
+    text: str, sets: list[dict[str, Any]], asked: dict[str, Any]
+) -> None:
+    """Comments in strings are none, names go on in the next line, and ``##`` makes names."""
+    accepted = accepts(text, sets, asked)
+    translations = Translations(Source(text), Settings(None))
+    assert accepted == (translations.mentioned(asked) == asked and asked["FLAG"] is True)
+
+
 def test_a_promise_is_no_condition() -> None:
     text = """
     __global__ void f(int *X, int n __multipleof(AL), int m) { int i[TM] = 0 ... TM; i += S; *(X + i) = i * K; }

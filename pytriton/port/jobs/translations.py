@@ -82,7 +82,7 @@ class Translations:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
         reached: set[str] = set()
         read: set[str] = set()  # by the text of a define: their values matter
-        fresh = [name for name in defines if name in self._words]
+        fresh = [name for name in defines if name in self._words or "##" in self.text]
         while fresh:
             name = fresh.pop()
             reached.add(name)
