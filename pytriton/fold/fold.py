@@ -32,7 +32,7 @@ from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
 from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.separations import Separations
-from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
+from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, as_number, number
 from pytriton.fold.walk import mapped
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
@@ -66,7 +66,8 @@ class Folded(NamedTuple):
         values: dict[str, object] = {}
         for name in self.constexprs:
             value = number(defines.get(name))
-            values[name] = value is not None and value is not False if name in self.flags else value
+            given = value is not None and value is not False
+            values[name] = given if name in self.flags else as_number(value)
         return values
 
     def specialised(self, defines: Defines) -> str:

@@ -43,7 +43,7 @@ from pytriton.fold.formula import (
     ranged,
 )
 from pytriton.fold.separations import COMPARISONS
-from pytriton.fold.variants import Defines, Variants, number
+from pytriton.fold.variants import Defines, Variants, as_number, number
 from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
@@ -170,14 +170,18 @@ class Leaves:
         for name in self.texts:
             yield Fact(name, frozenset((values.get(name),)), False)
 
+    def _values(self, defines: Defines) -> dict[str, object]:
+        values = {name: number(defines.get(name)) for name in self._names}
+        return {name: v if name in self.flags else as_number(v) for name, v in values.items()}
+
     def place(self, defines: Defines) -> object:
         """What is equal for define sets that satisfy the same literals of all leaves."""
-        values = {name: number(defines.get(name)) for name in self._names}
+        values = self._values(defines)
         return frozenset(self._facts(values)), tuple(self.outcomes(defines).values())
 
     def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
         """Whether each comparison of the leaves holds for a define set."""
-        numbers = _numbers({name: number(defines.get(name)) for name in self._names})
+        numbers = _numbers(self._values(defines))
         return {asked: _holds(asked, numbers) for asked in self._asked}
 
     @cached_property
@@ -190,7 +194,7 @@ class Leaves:
         narrowed.__dict__.pop("served", None)
         narrowed.__dict__.pop("_asked", None)
         for defines in sets:
-            values = {name: number(defines.get(name)) for name in self._names}
+            values = self._values(defines)
             narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf.cube, values))
         return narrowed
 
@@ -201,13 +205,13 @@ class Leaves:
         strange = [name for name in self.closed if defines.get(name) is not None]
         if strange:
             return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
-        values = {name: number(defines.get(name)) for name in self._names}
+        values = self._values(defines)
         for name in self.numbers:
             wanted = int if name in self.integers else float
             value = values[name]
             absent = value is None and name in self._optional
             if not absent and type(value) is not wanted:
-                return f"{name} is {value!r}, and should be {'an integer' if wanted is int else 'a float'}"
+                return f"{name} is {value!r}, which is no {wanted.__name__}"
         strange = [
             n for n, truths in self.truths.items() if values[n] not in truths or type(values[n]) is float
         ]

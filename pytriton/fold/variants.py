@@ -37,8 +37,8 @@ def _code(text: str) -> str:
 def asked_if_given(text: str) -> dict[str, bool]:
     """The defines that a text asks for by ``#ifdef``: True for those that it uses for nothing else.
 
-    To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all. ``##``
-    makes names that the text does not have.
+    To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
+    ``##`` makes names that the text does not have.
     """
     asked = Counter(name for directive in directives(text) for name in directive.given)
     mentions = Counter(names_in(text))
@@ -72,6 +72,11 @@ def number(value: object) -> object:
     return value if parsed is None else parsed
 
 
+def as_number(value: object) -> object:
+    """A define that is no flag: True is 1 in C."""
+    return int(value) if isinstance(value, bool) else value
+
+
 class Variants:
     """All variants of one kernel."""
 
@@ -93,6 +98,8 @@ class Variants:
         names = dict.fromkeys(name for variant in variants for name in variant.defines)
         for name in (name for name in names if name not in self.promised):
             self.values[name] = [number(variant.defines.get(name)) for variant in variants]
+            if not self.is_flag(name):
+                self.values[name] = [*map(as_number, self.values[name])]
 
     def where(self, holds: Callable[[int], bool]) -> Set:
         """The variants, by number, for which something holds."""

@@ -39,10 +39,6 @@ class Benchmark(testing.Benchmark):  # type: ignore[misc]
         names = [x_names] if isinstance(x_names, str) else list(x_names)
         super().__init__(names, list(x_vals), *positional, **options)
 
-    y_name = property(lambda self: self.line_arg)
-    y_vals = property(lambda self: self.line_vals)
-    y_lines = property(lambda self: self.line_names)
-
 
 class Mark(testing.Mark):  # type: ignore[misc]
     """A function with the benchmarks that it is to run."""

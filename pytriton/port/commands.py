@@ -10,7 +10,6 @@ import importlib
 import importlib.metadata
 import platform
 import re
-import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -38,11 +37,10 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
 
 
 _LIBRARIES = ("torch", "triton", "numpy", "lark", "jinja2")
-_COMPILERS = ("cc", "gcc", "clang", "ptxas", "nvcc")
 
 
 def about(version: str) -> str:
-    """Versions (pytriton's is given), the device, the cache directory and the compilers, a line each."""
+    """Versions (pytriton's is given), the device, the cache directory and what runs CPU tensors, a line each."""
     rows = {
         "pytriton": version,
         "Python": platform.python_version(),
@@ -52,7 +50,6 @@ def about(version: str) -> str:
     if "not installed" not in (rows["torch"], rows["triton"]):
         rows |= importlib.import_module("pytriton.runtime.compile.compiler").rows()
         rows["CPU tensors"] = importlib.import_module("pytriton.runtime.native.native_kernel").runner()
-    rows["compilers"] = ", ".join(name for name in _COMPILERS if shutil.which(name)) or "none"
     rows["executable"] = sys.executable
     width = max(map(len, rows))
     return "\n".join(f"{name:{width}}  {value}" for name, value in rows.items())

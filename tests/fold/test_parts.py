@@ -198,7 +198,7 @@ BODY = "__global__ void f(float *X, int *Y, int n, float a) {{ {} }}"
 @pytest.mark.parametrize(
     ("body", "sets", "accepted", "refused"),
     [
-        ("for (int k = 0; k < n; k += K) *(Y + k) = k;", [{"K": 2}, {"K": 4}], [{"K": 1}], [{"K": True}]),
+        ("for (int k = 0; k < n; k += K) *(Y + k) = k;", [{"K": 2}, {"K": 4}], [{"K": 1}, {"K": True}], []),
         ("*Y = n / K;", [{"K": 2}, {"K": "n"}], [], [{"K": 2.0}, {"K": 3}]),
         (
             "*X = n / (A + 1);",
@@ -239,9 +239,8 @@ def test_names_are_those_of_the_preprocessor(
     text: str, sets: list[dict[str, Any]], asked: dict[str, Any]
 ) -> None:
     """Comments in strings are none, names go on in the next line, and ``##`` makes names."""
-    accepted = accepts(text, sets, asked)
-    translations = Translations(Source(text), Settings(None))
-    assert accepted == (translations.mentioned(asked) == asked and asked["FLAG"] is True)
+    assert Translations(Source(text), Settings(None)).mentioned(asked)
+    assert accepts(text, sets, asked)
 
 
 def test_a_promise_is_no_condition() -> None:

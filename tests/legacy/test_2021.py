@@ -281,7 +281,7 @@ class TestReport2021:
         benchmark = Benchmark(
             x_names=["M", "N"], x_vals=[2, 4], plot_name="speed", args={"scale": 10}, x_log=True, **names
         )
-        assert (benchmark.line_arg, benchmark.y_vals, benchmark.line_names) == (
+        assert (benchmark.line_arg, benchmark.line_vals, benchmark.line_names) == (
             "provider",
             ["a", "b"],
             ["A line", "B line"],

@@ -248,7 +248,7 @@ class TestCommandLine:
         printed = dict(line.split(None, 1) for line in out.splitlines())
         assert status == 0
         assert printed["torch"] == version("torch")
-        assert {"Python", "triton", "device", "cache", "compilers"} <= printed.keys()
+        assert {"Python", "triton", "device", "cache", "executable"} <= printed.keys()
 
     def test_explain(self) -> None:
         status, out, _ = self.run("explain", "--list")

@@ -59,13 +59,15 @@ def test_linear(device, large, n: int, k: int) -> None:
 
 
 def test_report(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
     bench = importlib.import_module("ops2021.bench")
     bench.bench_matmul.run(save_path=str(tmp_path))
     bench.bench_softmax.run(save_path=str(tmp_path))
-    for name, columns in (("matmul-nn", 7), ("matmul-nt", 7), ("softmax", 3)):
+    for name, columns in (("matmul-nn", 5), ("matmul-nt", 5), ("softmax", 3)):
         with (tmp_path / f"{name}.csv").open() as file:
             header, *rows = csv.reader(file)
-        assert header[1:3] == ["Triton", "Torch"]
+        assert [column.split(" (")[0] for column in header[-2:]] == ["Triton", "Torch"]
         assert len(header) == columns
         assert len(rows) >= 2
         assert all(float(cell) > 0 for row in rows for cell in row)
