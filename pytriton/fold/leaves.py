@@ -211,7 +211,7 @@ class Leaves:
             value = values[name]
             absent = value is None and name in self._optional
             if not absent and type(value) is not wanted:
-                return f"{name} is {value!r}, which is no {wanted.__name__}"
+                return f"{name} is {value!r}, not of type {wanted.__name__}"
         strange = [
             n for n, truths in self.truths.items() if values[n] not in truths or type(values[n]) is float
         ]

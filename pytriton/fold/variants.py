@@ -73,7 +73,7 @@ def number(value: object) -> object:
 
 
 def as_number(value: object) -> object:
-    """A define that is no flag: True is 1 in C."""
+    """The value of a define that is not a flag: True is 1 in C."""
     return int(value) if isinstance(value, bool) else value
 
 

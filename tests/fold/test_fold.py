@@ -215,7 +215,7 @@ def test_unseen_types_and_flags_are_refused() -> None:
     assert refused(name) is None
     assert "TYPE=bfloat16" in str(refused(name, TYPE="bfloat16"))
     assert "not proved with KEYS_MUL=True" in str(refused(name, KEYS_MUL=True))
-    assert refused(name, TN="many") == "TN is 'many', which is no int"
+    assert refused(name, TN="many") == "TN is 'many', not of type int"
 
 
 @pytest.mark.slow

@@ -206,7 +206,7 @@ def test_a_define_that_is_false_is_given() -> None:
     sets = [{"TN": 16}, {"TN": 16, "PADDING": 0}, {"TN": 32, "PADDING": 3, "MODE": True}]
     (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in sets])
     assert "if PADDING is not None:" in kernel.text
-    assert kernel.refusal({"TN": 16, "MODE": 1.0}) == "MODE is 1.0, which is no int"
+    assert kernel.refusal({"TN": 16, "MODE": 1.0}) == "MODE is 1.0, not of type int"
     (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in [*sets, {"TN": 16, "MODE": 0}]])
     assert "if MODE is not None:" in kernel.text
     translations = Translations(Source(IFDEF), Settings("k"))
@@ -316,4 +316,4 @@ def test_a_value_of_another_type_is_refused() -> None:
     text = "__global__ void f(float *X, int n) { *X = n / D; }"
     kernel = ported({"D": 2}, text=text)
     assert kernel.refusal({"D": 4}) is None
-    assert "D is 4.0, which is no int" in str(kernel.refusal({"D": 4.0}))
+    assert "D is 4.0, not of type int" in str(kernel.refusal({"D": 4.0}))
