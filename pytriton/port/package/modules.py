@@ -160,7 +160,8 @@ def _condition(name: str, condition: ConditionLambda, indent: int) -> Iterator[s
     if len(line) <= WIDTH:
         yield line
         return
-    separated = re.findall(r'(?:"[^"]*"|[^" ])+', " and ".join(condition.terms))
+    # a line may end before an operator, a bracket, or the next entry of a list
+    separated = re.findall(r'(?:"[^"]*"|[^" ]|(?<!,) (?!and |or |\())+', " and ".join(condition.terms))
     opened = fill(f"{head}(", WIDTH, subsequent_indent=" " * (indent + 8))
     yield from _packed(opened, separated, "),", indent, " ")
 
