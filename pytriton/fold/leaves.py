@@ -202,22 +202,20 @@ class Leaves:
 
     def refusal(self, defines: Defines) -> str | None:
         """Why a define set is refused; None if it is accepted."""
-        strange = [name for name in self.closed if defines.get(name) is not None]
-        if strange:
-            return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
         values = self._values(defines)
+        strange = [name for name in self.closed if defines.get(name) is not None]
+        strange += [
+            n for n, truths in self.truths.items() if values[n] not in truths or type(values[n]) is float
+        ]
+        strange += [name for name, known in self._spelled.items() if repr(values[name]) not in known]
+        if strange:
+            return f"the kernel was not folded with {strange[0]}={defines.get(strange[0])}"
         for name in self.numbers:
             wanted = int if name in self.integers else float
             value = values[name]
             absent = value is None and name in self._optional
             if not absent and type(value) is not wanted:
                 return f"{name} is {value!r}, not of type {wanted.__name__}"
-        strange = [
-            n for n, truths in self.truths.items() if values[n] not in truths or type(values[n]) is float
-        ]
-        strange += [name for name, known in self._spelled.items() if repr(values[name]) not in known]
-        if strange:
-            return f"the kernel was not folded with {strange[0]}={defines.get(strange[0])}"
         violated = [self._violated(leaf.cube, values) for leaf in self._leaves]
         if not violated:
             return "no define set of it was proved"

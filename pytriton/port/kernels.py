@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.fold import Folded
-from pytriton.fold.variants import Variant
+from pytriton.fold.variants import Variant, number
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations, key_of, normal, products, text_of_kernels
@@ -220,7 +220,9 @@ def port_kernel(
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     named = [arguments.defines(member.defines) if arguments else {} for member in singles]
-    integers = {key_of(row): row for row in named}.values()
+    # of each define each name that it may be; numbers are arguments of any value
+    pairs = {pair: row for row in named for pair in row.items() if isinstance(number(pair[1]), str)}
+    integers = {id(row): row for row in (*pairs.values(), named[0])}.values()
     origin = frozenset[Origin](["explored"])
     explored = [KnownDefines({**s, **row}, origin) for s in folds.explore() for row in integers]
     kernels = (

@@ -219,16 +219,15 @@ def _shown(entry: Entry, number: int, root: Path) -> Mapping[str, Any]:
     def address(place: str) -> str:
         return here.get(place) or _of_file(place, root)
 
-    rows: list[Mapping[str, Any]] = []
-    for row in entry.rows:
-        old = entry.numbers[row.old_line - 1] if row.old_line else 0
-        origin = entry.numbers[row.origin - 1] if row.origin else 0
-        rows.append({**row._asdict(), "old_line": old, "origin": origin})
+    numbers = (0, *entry.numbers)  # a row without a line has line 0
+    rows = [
+        {**row._asdict(), "old_line": numbers[row.old_line], "origin": numbers[row.origin]}
+        for row in entry.rows
+    ]
     return {
         **entry._asdict(),
         "id": f"k{number}",
         "rows": rows,
-        "columns": list(dict.fromkeys(name for known in entry.sets for name in known.defines)),
         "notes": [_linked(note, address(note.place)) for note in entry.notes],
         "launches": [(place, address(place)) for place in entry.launches],
         "address": address(entry.place),

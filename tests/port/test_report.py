@@ -17,7 +17,7 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.report import declaration_line, rows
+from pytriton.port.report import Entry, Grade, Row, declaration_line, rows, write_report
 from pytriton.source import Source
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +104,20 @@ def test_notes_have_positions_that_can_be_opened(page: Path) -> None:
     assert links["old/ops.py#L7"] == "ops.py:7:"  # what is not ported
     assert links["old/ops.py#L12"] == "ops.py:12:"  # the launch
     assert links["#k1-4"] == "a&amp;b.c:4:"
+
+
+def test_define_sets_with_different_names(tmp_path: Path) -> None:
+    (kernel,) = port_kernel(
+        Source(TEXT), "second", [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
+    )
+    row = Row(0, "", 0, "", 0)
+    entry = Entry(
+        "second", "a.c:4", "a", Grade.NOTES, (9, 9), (row,), (), (), (), kernel.sets, False, "", (), "", ""
+    )
+    write_report(tmp_path / "report.html", tmp_path, [entry], [])
+    text = (tmp_path / "report.html").read_text()
+    assert "<td>TN=16 TWICE=1</td>" in text
+    assert "<td>TN=16</td>" in text
 
 
 LOOK = """
