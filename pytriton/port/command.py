@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pytriton.command_line import usage
 from pytriton.errors import counted
-from pytriton.port.notes import remarks, shown_path
+from pytriton.port.notes import Note, remarks, shown_path
 from pytriton.port.package.check import wrong_sites
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.edits import LAUNCHER
@@ -51,7 +51,7 @@ def port(options: argparse.Namespace) -> int:
         return 0
     try:
         paths = list(files(options.paths, options.out))
-        seen = observe(options.run, options.paths) if options.run else []
+        seen, status = observe(options.run, options.paths) if options.run else ([], 0)
     except FileNotFoundError as error:
         print(f"{error}: error: No such file or directory", file=sys.stderr)
         return 2
@@ -62,6 +62,9 @@ def port(options: argparse.Namespace) -> int:
     package = port_package(root, ported) if is_package else port_alone(root, ported)
     if provable() and package.files:
         package.problems += wrong_sites(package)
+    if status:
+        text = f"the program ended with status {status}; what it launched before is ported"
+        package.problems.insert(0, Note(options.run, text))
     for problem in package.problems:
         print(problem, file=sys.stderr)
     if options.report is not None:

@@ -76,7 +76,7 @@ def test_what_is_no_python_program(program: str) -> None:
 @pytest.mark.slow
 def test_code_of_a_command(package: Path) -> None:
     code = "import os, torch, doubling; doubling.twice(torch.ones(4), int(os.environ['SIZE']))"
-    (seen,) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
+    ((seen,), _) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
     assert seen.options["defines"] == {"TYPE": {"dtype": "float32"}, "TN": 64}
 
 
@@ -86,7 +86,8 @@ def test_code_of_a_command(package: Path) -> None:
 )
 def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     options = "-q -p no:cacheprovider -p no:xdist"
-    seen = observe(f"{words} {options} {package.parent / 'test_doubling.py'}", [package])
+    seen, status = observe(f"{words} {options} {package.parent / 'test_doubling.py'}", [package])
+    assert status == 0
     assert all(isinstance(observation, Observation) for observation in seen)
     assert [observation.options["defines"] for observation in seen] == [
         {"TYPE": {"dtype": "float32"}, "TN": 48}
@@ -102,6 +103,19 @@ def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.Captur
     assert "1 observed" in line
     assert "proved by TTIR" in line
     assert "differ" not in line
+
+
+def test_a_run_that_fails_ports_what_it_launched(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    use = package.parent / "use.py"
+    use.write_text("import doubling, sys, torch\ndoubling.twice(torch.ones(10), 48)\nsys.exit(3)\n")
+    report = package.parent / "report.json"
+    command = ["port", str(package), "--out", str(package.parent / "new"), "--report", str(report)]
+    assert main([*command, "--run", str(use)]) == 1
+    said = capfd.readouterr()
+    assert f"{use}: the program ended with status 3; what it launched before is ported" in said.err
+    assert "1 observed" in said.out
+    assert "ended with status 3" in report.read_text()
+    assert (package.parent / "new/doubling/__init__.py").exists()
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from pytriton.port.read.values import traced
 
 
 class ProgramError(Exception):
-    """The program could not be started, or failed."""
+    """The program could not be started, or failed before it launched a kernel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,10 @@ Seen = tuple[Found, tuple[Observation, ...]]  # a source, and the launches of it
 # Running the program
 
 
-def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
-    """Run a Python program, given as it is typed in a shell; its packages are those in ``paths``.
+def observe(program: str, paths: Sequence[Path]) -> tuple[list[Observation], int]:
+    """Run a Python program, given as it is typed in a shell: its launches and its exit status.
 
-    Raises ProgramError.
+    Its packages are those in ``paths``. Raises ProgramError.
     """
     settings, flags, words = _command(program)
     script = next((word for word in words if word != "-m"), "")
@@ -68,10 +68,13 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
         environment = {**settings, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
-        done = subprocess.run(command, stdout=2, env=environment)  # its output is not part of ours
-        if done.returncode != 0 or not file.exists():
-            raise ProgramError(f"{program}: the program ended with status {done.returncode}")
-        return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
+        status = subprocess.run(
+            command, stdout=2, env=environment
+        ).returncode  # its output is not part of ours
+        launches = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+        if status and not launches:
+            raise ProgramError(f"{program}: the program ended with status {status} and launched no kernel")
+        return [observation(launch) for launch in launches], status
 
 
 def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
@@ -140,30 +143,21 @@ def observation(launch: dict[str, Any]) -> Observation:
 
 
 def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> Iterator[Seen]:
-    """Sources of the run that are in none of the sources read; they belong where their kernels were made."""
+    """Sources of the run that are in none of the sources read; they belong where their kernels were made.
+
+    Sources that differ in the sizes of their buffers only are one, with the largest.
+    """
     read = {str(extracted.text).strip() for extracted in every}
-    unread = [
-        observation for observation in seen if observation.line and observation.text.strip() not in read
-    ]
-    for file in dict.fromkeys(observation.file for observation in unread):
-        for text, group in _grouped(
-            [observation for observation in unread if observation.file == file], file
-        ):
-            text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
-            yield text, group
-
-
-def _grouped(seen: Sequence[Observation], file: Path) -> Iterator[Seen]:
-    """One for each source; sources that differ in the sizes of their buffers only are one, with the largest."""
-    groups: dict[str, list[Observation]] = {}
-    for observation in seen:
-        groups.setdefault(_BUFFER.sub("calloc()", observation.text), []).append(observation)
-    for group in groups.values():
-        largest = max(
-            group, key=lambda observation: sum(int(size, 0) for size in _BUFFER.findall(observation.text))
-        )
+    groups: dict[tuple[Path, str], list[Observation]] = {}
+    for launch in seen:
+        if launch.line and launch.text.strip() not in read:
+            groups.setdefault((launch.file, _BUFFER.sub("calloc()", launch.text)), []).append(launch)
+    for (file, _), group in groups.items():
+        largest = max(group, key=lambda launch: sum(int(size, 0) for size in _BUFFER.findall(launch.text)))
         lines = largest.text.splitlines(keepends=True)  # all of them where the kernel is made
-        yield Found(file, traced((line, largest.line) for line in lines)), tuple(group)
+        text = Found(file, traced((line, largest.line) for line in lines))
+        text.notes = [(file, group[0].line, f"the source was found by running '{program}' only")]
+        yield text, tuple(group)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
