@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Final
 
 from pytriton.fold.leaves import literal
@@ -76,8 +76,10 @@ def table(labels: Mapping[str, Replacement]) -> str:
         modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
         lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]
         for label, name in labels.items():
-            key = repr(label) if '"' in label else f'"{repr(label)[1:-1]}"'
-            lines.append(f"    {key}: {name.module.rpartition('.')[2]}.{name.name},")
+            parts = wrap(label, WIDTH - 8, drop_whitespace=False)
+            keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
+            lines += [f"    {key}" for key in keys]
+            lines[-1] += f": {name.module.rpartition('.')[2]}.{name.name},"
         lines.append("}")
     return "\n".join(lines) + "\n"
 
