@@ -589,7 +589,7 @@ ACTIONS = (
     (
         "c-trigraphs",
         "native/actions:comment",
-        "''.join(char if char.isprintable() else ' ' for char in text).replace('??', '? ?')",
+        "''.join(char if char.isprintable() else ' ' for char in text).replace('??/', '? ?/')",
         "''.join(char if char.isprintable() else ' ' for char in text)",
         "??/ in a comment is a backslash",
         "semantics names_and_comments_cannot_escape",

@@ -39,6 +39,17 @@ def test_an_integer_becomes_bfloat16_in_one_rounding() -> None:
     assert torch.equal(mapped("int,int,bfloat16", "x", x.int(), out=torch.bfloat16), got)
 
 
+def test_a_double_becomes_bfloat16_in_one_rounding() -> None:
+    """Of arguments and of constants; a float has no place for their last digit."""
+    source = """__global__ void f(float *Y, bfloat16 b, bfloat16 c) {
+      bfloat16 d = 1.003906250931322574615478515625;
+      *Y = b; *(Y + 1) = c; *(Y + 2) = d;
+    }"""
+    y = torch.zeros(3)
+    pytriton.kernel(source)(y, 1 + 2.0**-8 + 2.0**-30, -(2.0**-133) * 2.5, grid=[1])
+    assert y.tolist() == [1 + 2.0**-7, -(2.0**-132), 1 + 2.0**-7]
+
+
 @pytest.mark.parametrize(("word", "top"), [("long", 62), ("unsigned long", 63)])
 def test_a_long_becomes_bfloat16_in_one_rounding(word: str, top: int) -> None:
     """A double has no place for the last digit of these, which decides between two neighbours."""
