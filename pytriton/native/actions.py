@@ -28,7 +28,7 @@ from pytriton.native.writer import Writer
 
 def comment(text: str) -> str:
     """A line comment that ends where its line does."""
-    shown = "".join(char if char.isprintable() else " " for char in text).replace("??", "? ?").rstrip()
+    shown = "".join(char if char.isprintable() else " " for char in text).replace("??/", "? ?/").rstrip()
     return f"// {shown} ." if shown.endswith("\\") else f"// {shown}".rstrip()
 
 
@@ -251,7 +251,7 @@ class Actions:
             if not simple:
                 self.writer.line(f"if (!({text})) break;")
             after = self._written(step)
-            one_line = simple and len(after) == 1 and "//" not in after[0]
+            one_line = simple and len(after) == 1 and isinstance(step[0], typed.Assign)
             if simple:
                 pad = "    " * (self.writer.depth - 1)
                 if one_line:

@@ -7,6 +7,7 @@ product, elements are added in order. Loops run over row-major arrays of known s
 
 from __future__ import annotations
 
+from pytriton.emit.element_types import byte_count
 from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
@@ -43,9 +44,7 @@ class Blocks:
         text = scalars.declared(element, self.elements.names[symbol])
         if shape_of(symbol.type):
             text += f"[{size}]"
-            self.writer.bytes += (
-                size * 8 if isinstance(element, PointerType) else size * element.bits // 8 + 64
-            )
+            self.writer.bytes += size * byte_count(element) + 64
         self.writer.line(f"{text} = {value};" if value else f"{text};")
 
     def fill(self, symbol: Symbol, value: Expr) -> None:

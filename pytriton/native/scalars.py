@@ -141,9 +141,7 @@ def cast(value: Text, have: ElementType, want: ElementType) -> Text:
     if want == BOOL:
         return Text(f"{value.at(ADD)} != 0", COMPARE)
     if is_narrow(want):
-        exact = have in (FLOAT, DOUBLE)
-        through = have if exact else (DOUBLE if want == BFLOAT16 else FLOAT)
-        return call(f"{tag(want)}_of_{tag(through)}", cast(value, have, through))
+        return call(f"{tag(want)}_of_{tag(have)}", value)
     if have.is_float and not want.is_float:
         through_word = tag(want) if want.bits >= 32 else "int32"
         converted = call(f"{through_word}_of_{tag(have)}", value)
@@ -210,8 +208,8 @@ def select(condition: Text, yes: Text, no: Text) -> Text:
 def function(name: str, operands: list[Text], type_: ElementType) -> Text:
     """A built-in function on operands of its type."""
     if is_narrow(type_):
-        wide = function(name, [widened(operand, type_) for operand in operands], FLOAT)
-        return call(f"{tag(type_)}_of_float", wide)
+        wide = DOUBLE if name == "fma" else FLOAT  # which has no place for all digits of a * b + c
+        return cast(function(name, [cast(operand, type_, wide) for operand in operands], wide), wide, type_)
     assert isinstance(type_, ScalarType)
     if name in ("floor", "ceil") and not type_.is_float:
         return operands[0]

@@ -37,18 +37,17 @@ def stride(expr: Expr, elements: Elements) -> int | None:
             return None if inline is None else stride(inline.value, elements)
         case typed.Broadcast(operand=operand):
             return stride(operand, elements)
-        case typed.Cast(operand=operand):
-            numbers = (expr.type, operand.type)
-            plain = all(
-                isinstance(t := element_of(type_), PointerType) or not t.is_float for type_ in numbers
-            )
-            return stride(operand, elements) if plain else None
         case typed.Expand(operand=operand, axes=axes):
             return 0 if axes[-1] else stride(operand, elements)
-        case typed.Unary() | typed.Select() | typed.Binary() if not any(
+        case typed.Unary() | typed.Select() | typed.Binary() | typed.Cast() if not any(
             stride(operand, elements) != 0 for operand in children(expr)
         ):
             return 0
+        case typed.Cast(operand=operand) if all(
+            isinstance(t := element_of(type_), PointerType) or (t.bits >= 32 and not t.is_float)
+            for type_ in (expr.type, operand.type)
+        ):  # narrower numbers wrap inside a row, and may end as if they had not
+            return stride(operand, elements)
         case typed.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
             first, second = stride(left, elements), stride(right, elements)
             if first is None or second is None or (first and second):

@@ -36,6 +36,32 @@ def test_an_integer_becomes_bfloat16_in_one_rounding() -> None:
     x = torch.tensor([(1 << 24) + (1 << 16) + 1, (1 << 24) + (1 << 16)])
     got = mapped("long,long,bfloat16", "x", x, out=torch.bfloat16)
     assert got.tolist() == [float((1 << 24) + (1 << 17)), float(1 << 24)]
+    assert torch.equal(mapped("int,int,bfloat16", "x", x.int(), out=torch.bfloat16), got)
+
+
+def test_a_double_becomes_bfloat16_in_one_rounding() -> None:
+    """Of arguments and of constants; a float has no place for their last digit."""
+    source = """__global__ void f(float *Y, bfloat16 b, bfloat16 c) {
+      bfloat16 d = 1.003906250931322574615478515625;
+      *Y = b; *(Y + 1) = c; *(Y + 2) = d;
+    }"""
+    y = torch.zeros(3)
+    pytriton.kernel(source)(y, 1 + 2.0**-8 + 2.0**-30, -(2.0**-133) * 2.5, grid=[1])
+    assert y.tolist() == [1 + 2.0**-7, -(2.0**-132), 1 + 2.0**-7]
+
+
+@pytest.mark.parametrize(("word", "top"), [("long", 62), ("unsigned long", 63)])
+def test_a_long_becomes_bfloat16_in_one_rounding(word: str, top: int) -> None:
+    """A double has no place for the last digit of these, which decides between two neighbours."""
+    tie = (1 << top) + (1 << top - 8)
+    dtype = torch.int64 if word == "long" else torch.uint64
+    x = torch.tensor([tie, tie + 1, tie - 1, 5], dtype=dtype)
+    up, down = float((1 << top) + (1 << top - 7)), float(1 << top)
+    got = mapped(f"{word},{word},bfloat16", "x", x, out=torch.bfloat16)
+    assert got.tolist() == [down, up, down, 5]
+    if word == "long":
+        got = mapped("long,long,bfloat16", "-x", x, out=torch.bfloat16)
+        assert got.tolist() == [-down, -up, -down, -5]
 
 
 def test_any_byte_but_zero_is_true() -> None:
@@ -46,6 +72,12 @@ def test_any_byte_but_zero_is_true() -> None:
 def test_fma_rounds_once() -> None:
     x, y = torch.tensor([1 + 2.0**-12]), torch.tensor([-1 - 2.0**-11])
     assert mapped("float,float,float", "fma(x, x, y)", x, y, out=torch.float32).item() == 2.0**-24
+
+
+def test_fma_of_half_rounds_once() -> None:
+    """3 * 683 lies in the middle between two halves, and a float has no place for what is added."""
+    x, y = torch.tensor([3.0, 3.0]).half(), torch.tensor([2.0**-24, -(2.0**-24)]).half()
+    assert mapped("half,half,half", "fma(x, 683, y)", x, y, out=torch.float16).tolist() == [2050, 2048]
 
 
 def test_large_floats_become_unsigned() -> None:
@@ -157,7 +189,23 @@ def test_continue_runs_both_steps() -> None:
     assert filled(body, 0, parameters="int s", length=6).tolist() == [0, 2, -7, 6, 8, -7]
 
 
+@pytest.mark.parametrize("step", ["*(Y + i) = i", "*?(i > 2)(Y + i) = i", "atomic_add(Y + i, i + 7, i > 2)"])
+def test_a_step_that_stores(step: str) -> None:
+    body = f"for (int i = 0; i < 4; {step}) i++;"
+    assert filled(body, 0, parameters="int s", length=5)[3:].tolist() == [3, 4]
+
+
 # ---------------------------------------------------------------- memory
+
+
+def test_blocks_of_bool_fit_in_the_stack() -> None:
+    """Each takes 1 MiB; a stack that is too small ends the process."""
+    bools = "".join(f"bool m{n}[16, T] = *(B + {n} + (0 ... T))[newaxis, :];" for n in range(9))
+    body = f"bool a[16, T] = *B; {bools} a = a{''.join(f' ^ m{n}' for n in range(9))};"
+    source = f"__global__ void f(int *Y, bool *B) {{ {body} *(Y + 0 ... T) = a[+, :]; }}"
+    y, b = torch.zeros(1 << 16).int(), torch.ones((1 << 16) + 9).bool()
+    pytriton.kernel(source, defines={"T": 1 << 16})(y, b, grid=[1])
+    assert (y == 0).all()
 
 
 @pytest.mark.parametrize("mask", ["i + n < 0", "(unsigned)i + m < 9u"])
@@ -186,6 +234,14 @@ def test_offsets_that_wrap_inside_a_row() -> None:
         2,
         3,
     ]
+
+
+def test_offsets_that_wrap_and_end_as_if_they_had_not() -> None:
+    """First 0, last 65535, but -128 in the middle, which becomes 65408."""
+    x = torch.arange(1 << 16).int()
+    body = "int i[65536] = 0 ... 65536; *(Y + i) = *(X + (unsigned short)(char)i);"
+    got = filled(body, x, length=1 << 16)
+    assert torch.equal(got, x.to(torch.int8).int() & 0xFFFF)
 
 
 def test_a_mask_is_read_before_elements_are_stored() -> None:

@@ -139,7 +139,8 @@ def test_names_and_comments_cannot_escape() -> None:
     __global__ void main(float *linux, float *errno, int I, int unix, int all, int load_float, int i0, int NULL_) {
       int INT32_MIN[8] = 0 ... 8; /* two
       lines \\ */
-      float memcpy[8] = *(linux + INT32_MIN); // " */ %s
+      // another one???/
+      float memcpy[8] = *(linux + INT32_MIN); // " */ %s ????/
       float half_of_float[8] = memcpy + I + unix + all + load_float + i0;
       *(errno + INT32_MIN) = half_of_float + NULL_;
     }"""

@@ -180,6 +180,14 @@ TEXTS: list[tuple[Any, ...]] = [
         [4 + 2 + 0, 0],
     ),
     (
+        "a step that stores is left out by a break",
+        "void f(int* o) { int i = 0; for (; i < 9; *o = i) { i += 1; if (i == 4) continue;"
+        " if (i == 6) break; } }",
+        [torch.zeros(1, dtype=torch.int32)],
+        0,
+        [5],
+    ),
+    (
         "float for with block",
         "void f(float* o) { float a[4] = 1; for (float t = 1; t > 0.2f;"
         " t /= 2) a = a + t; *(o + 0 ... 4) = a; }",

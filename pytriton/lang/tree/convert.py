@@ -214,7 +214,7 @@ def fits(value: int, type_: types.ScalarType) -> bool:
     return low <= value < 1 << (type_.bits - type_.signed)
 
 
-_FORMATS = {types.HALF: "<e", types.FLOAT: "<f", types.DOUBLE: "<d"}
+_FORMATS = {types.HALF: "<e", types.BFLOAT16: "<f", types.FLOAT: "<f", types.DOUBLE: "<d"}
 
 
 def round_to(value: int | float, type_: types.ScalarType) -> float:
@@ -228,14 +228,10 @@ def round_to(value: int | float, type_: types.ScalarType) -> float:
         value = float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    if type_ == types.BFLOAT16:
-        if not math.isfinite(value):
-            return value
-        bits = int.from_bytes(struct.pack("<f", round_to(value, types.FLOAT)), "little")
-        bits += 0x7FFF + (bits >> 16 & 1)
-        rounded: float = struct.unpack("<f", (bits & 0xFFFF0000).to_bytes(4, "little"))[0]
-        return rounded
     try:
+        if type_ == types.BFLOAT16 and math.isfinite(value):
+            last = max(math.frexp(value)[1], -125) - 8  # of eight digits, as a power of two
+            value = math.copysign(math.ldexp(round(math.ldexp(value, -last)), last), value)
         result: float = struct.unpack(_FORMATS[type_], struct.pack(_FORMATS[type_], value))[0]
     except OverflowError:
         return math.copysign(math.inf, value)

@@ -142,7 +142,7 @@ def _parts(loop: Loop) -> tuple[typed.Body, typed.Expr | None, typed.Body, bool]
 def _guarded_step(step: typed.Body, init: typed.Body, go: typed.Name) -> typed.Body:
     """The step at the end of an iteration, where a break may have left it."""
     own = {statement.symbol for statement in init if isinstance(statement, typed.Declare)}
-    acts = any(isinstance(statement, typed.Evaluate) for statement in step) or any(
+    acts = any(isinstance(statement, typed.Evaluate | typed.Store) for statement in step) or any(
         map(has_memory, expressions(step))
     )
     unseen = assigned(step) <= own and not acts

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import struct
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, NoReturn
 
 import numpy
@@ -25,7 +25,8 @@ import torch
 
 from pytriton.compat.torch_names import is_functional, is_functorch_wrapped, unwrap_if_dead
 from pytriton.errors import counted, short
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.convert import round_to
+from pytriton.lang.tree.types import BFLOAT16, HALF, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
 
@@ -83,26 +84,10 @@ def _dtypes_of(element: ScalarType | PointerType) -> tuple[torch.dtype, ...]:
     return (getattr(torch, element.torch),) if element.is_float else _INTEGERS[max(8, element.bits)]
 
 
-def _to_half(value: float) -> float:
-    """Rounded to half as C does; what is too large becomes infinite."""
-    try:
-        return float(struct.unpack("<e", struct.pack("<e", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def _to_bfloat16(value: float) -> float:
-    """Rounded to nearest, ties to even. (Triton's launchers cut the low bits off.)"""
-    try:
-        (bits,) = struct.unpack("<I", struct.pack("<f", value))
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    if value == value:
-        bits = bits + 0x7FFF + (bits >> 16 & 1)
-    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
-
-
-_ROUNDINGS: Final[Mapping[str, Callable[[float], float]]] = {"half": _to_half, "bfloat16": _to_bfloat16}
+# Triton's launchers cut the low bits of bfloat16 off.
+_ROUNDINGS: Final[Mapping[str, Callable[[float], float]]] = {
+    type_.word: partial(round_to, type_=type_) for type_ in (HALF, BFLOAT16)
+}
 
 
 PLAIN: Final = 0
