@@ -277,6 +277,7 @@ _PINNED = "the number was pinned before"
 ALLOWED = {
     ("lang/tree/convert.py:round_to", "math.isfinite"): _PLAIN,
     ("lang/tree/convert.py:round_to", "math.copysign"): _PLAIN,
+    ("lang/tree/convert.py:round_to", "math.frexp"): _PLAIN,
     ("lang/tree/convert.py:round_to", "struct.pack"): _PLAIN,
     ("lang/tree/convert.py:_rounded_to_odd", "bit_length"): _PLAIN,
     ("emit/element_types.py:number", "math.isnan"): _PINNED,
