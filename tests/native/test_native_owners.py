@@ -28,11 +28,16 @@ def in_c(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(errors, "_warned", set())
 
 
-def reports(value: str, place: str, step: int, size: int, grid: int) -> list[str]:
+def reports(value: str, place: str, step: int, size: int, grid: int, *more: torch.Tensor) -> list[str]:
     """The warnings of a launch."""
     z = torch.zeros(size)
     with warnings.catch_warnings(record=True, action="always") as seen:
-        pytriton.kernel(ROWS.format(value=value, place=place))(z, step, size, grid=grid)
+        text = (
+            ROWS.replace("value)", "value, int *count)").replace("*(z", "atomic_add(count, 1); *(z")
+            if more
+            else ROWS
+        )
+        pytriton.kernel(text.format(value=value, place=place))(z, step, size, *more, grid=grid)
     return [str(warning.message) for warning in seen]
 
 
@@ -55,3 +60,12 @@ class TestStores:
     def test_what_is_left(self, place: str) -> None:
         (message,) = reports("pid", place, 100, 3000, 7)
         assert "only 448 of its 3000 elements were" in message
+
+    def test_with_atomics_elements_are_counted_once(self, place: str) -> None:
+        """Whether programs are ordered is not known, so their values are not compared."""
+        for step, grid, stored in [(16, 20, 368), (33, 7, 262), (100, 7, 448)]:
+            count = torch.zeros(1, dtype=torch.int32)
+            (message,) = reports("pid", place, step, 3000, grid, count)
+            assert f"only {stored} of its 3000 elements were" in message
+            assert count.item() == grid
+            errors._warned.clear()
