@@ -39,6 +39,7 @@ from pytriton.runtime.launch.device import Style, sole_device
 from pytriton.runtime.launch.extents import Checks, Memory
 from pytriton.runtime.launch.fast_path import Form, Launcher, LauncherCall, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import check_gradients, count_changes, judge
+from pytriton.runtime.launch.pages import ask_for_huge_pages
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options, number_of
 from pytriton.runtime.options.definition import KernelText, PlanSettings
@@ -243,6 +244,9 @@ class Plan:
                 warn_once(self._for_gpus.pop())
         checked = self.is_checked(on_cpu=device == CPU)
         memory = self._memory_of(candidate, device, values, arguments) if checked else None
+        if device == CPU:
+            for position in candidate.written:
+                ask_for_huge_pages(arguments[position])
         return Launch(device, sizes, values, specialization, memory, candidate=candidate)
 
     def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:

@@ -241,3 +241,28 @@ def test_launches_of_several_threads_run_one_after_another(monkeypatch: pytest.M
     counter = torch.zeros(1).int()
     in_threads(lambda _: [count(counter, 2_000_000, grid=1) for _ in range(3)], range(4))
     assert counter.item() == 12_000_000
+
+
+_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(
+    not _HUGE_PAGES.exists() or "[never]" in _HUGE_PAGES.read_text(), reason="the system has no huge pages"
+)
+def test_what_a_kernel_writes_has_huge_pages() -> None:
+    """Also of a part of a tensor."""
+    resource = pytest.importorskip("resource")
+    size = 1 << 24
+    kernel = pytriton.kernel("void fill(float *z) { *(z + get_program_id(0) * 1024 + 0 ... 1024) = 1; }")
+    kernel(torch.zeros(1024), grid=1)
+
+    def faults(start: int) -> int:
+        z = torch.empty(size + start)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        kernel(z[start:], grid=size // 1024)
+        assert z[start:].eq(1).all()
+        return int(resource.getrusage(resource.RUSAGE_SELF).ru_minflt) - before
+
+    small = 4 * size // 4096
+    assert faults(0) < small // 2  # the result of eq has small pages: a quarter as many
+    assert faults(5) < small // 2
