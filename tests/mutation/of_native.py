@@ -963,9 +963,9 @@ LIBRARY = (
     (
         "c-tile-of-first-rows",
         _LIBRARY,
-        "tile4_{{ tag }}(a + i * depth,",
-        "tile4_{{ tag }}(a,",
-        "all rows of a product are its first ones",
+        "const {{ tag }} factor = a[i * stride + k];",
+        "const {{ tag }} factor = a[k];",
+        "all rows of a tile are its first one",
         "cases dot_float_ieee",
     ),
     (

@@ -113,18 +113,22 @@ def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
     assert torch.equal(got, {"b": b + b @ b, "c": c + c @ b, "d": d + b @ b}[expression[0]])
 
 
+@pytest.mark.parametrize("columns", [16, 24, 32, 48])
 @pytest.mark.parametrize("rows", ["3", "10", "13", "18"])
-def test_products_of_any_number_of_rows(rows: str) -> None:
-    """Tiles of six and four rows, and what is left."""
-    a, b = torch.arange(int(rows) * 4).float().view(-1, 4) % 7, torch.arange(64.0).view(4, 16) % 5
-    y = torch.zeros(int(rows), 16)
+def test_products_of_any_number_of_rows(rows: str, columns: int) -> None:
+    """Tiles of eight, six and four rows, of one and two vectors, and what is left."""
+    a, b = (
+        torch.arange(int(rows) * 4).float().view(-1, 4) % 7,
+        torch.arange(4.0 * columns).view(4, columns) % 5,
+    )
+    y = torch.zeros(int(rows), columns)
     source = """__global__ void f(float *Y, float *A, float *B) {
-      int i[R] = 0 ... R; int j[16] = 0 ... 16; int k[4] = 0 ... 4;
+      int i[R] = 0 ... R; int j[C] = 0 ... C; int k[4] = 0 ... 4;
       float a[R, 4] = *(A + i[:, newaxis] * 4 + k[newaxis, :]);
-      float b[4, 16] = *(B + k[:, newaxis] * 16 + j[newaxis, :]);
-      *(Y + i[:, newaxis] * 16 + j[newaxis, :]) = a @ b;
+      float b[4, C] = *(B + k[:, newaxis] * C + j[newaxis, :]);
+      *(Y + i[:, newaxis] * C + j[newaxis, :]) = a @ b;
     }"""
-    run(source, y, a, b, R=int(rows))
+    run(source, y, a, b, R=int(rows), C=columns)
     assert torch.equal(y, a @ b)
 
 
