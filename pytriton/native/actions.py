@@ -296,7 +296,8 @@ class Actions:
         )
         down = (constant(statement.step) or 0) < 0
         compare = ">" if down else "<"
-        first = name if statement.symbol in self._top else scalars.declared(element, name)
+        stands = statement.symbol in self._top or statement.symbol in names(statement.start)  # k = k - 1
+        first = name if stands else scalars.declared(element, name)
         head = f"for ({first} = {start.text}; {name} {compare} {stop.at(7)}; {name} += {step.text})"
         with self.writer.block(head):
             self._inside(statement.body, None)

@@ -301,3 +301,15 @@ def test_a_wait_that_ends(loop: str, end: int | str) -> None:
     x = torch.zeros(1).int()
     pytriton.kernel(f"void f(int *X) {{ int k = 0; {loop} }}")(x, grid=1)
     assert x.item() == int(end)
+
+
+@pytest.mark.parametrize(
+    ("loop", "total"),
+    [
+        ("for (n = n - 1; n >= 0; n -= 1) s += n;", 21),
+        ("for (n = n; n > 0; n -= 2) s += 1;", 4),  # it may count up, as nothing reads n
+        ("int k = n; for (k = k + 1; k < 10; k += 1) s += k;", 17),
+    ],
+)
+def test_a_loop_that_begins_from_its_own_variable(loop: str, total: int) -> None:
+    assert filled(f"int s = 0; {loop} *Y = s;", 7, parameters="int n")[0] == total

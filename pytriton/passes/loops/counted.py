@@ -124,6 +124,6 @@ def _statement(statement: typed.Statement) -> typed.Statement:
     if not isinstance(statement, typed.RangeLoop) or (constant(statement.step) or 0) >= 0:
         return statement
     stop = statement.stop
-    if not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body):
+    if not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads((statement,)):
         return statement
     return replace(statement, start=stop, stop=statement.start, step=negated(statement.step))

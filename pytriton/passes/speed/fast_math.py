@@ -211,7 +211,8 @@ class _Powers:
     """Writes exponentials as powers of 2, and the variables that they subtract in units of log2(e).
 
     Those are the variables that a loop subtracts from each score of a row, typically the largest so far, and those
-    that they are copied from or compared with. Other uses multiply by log(2).
+    that they are copied from or compared with, except parameters, which begin in units of their own. Other uses
+    multiply by log(2).
     """
 
     def __init__(self, body: typed.Body) -> None:
@@ -219,7 +220,7 @@ class _Powers:
         for loop in statements(body):
             if isinstance(loop, typed.RangeLoop | typed.For | typed.While):
                 self._scaled.update(*map(_subtracted, nodes(loop.body, typed.Call)))
-        links = [{symbol, *_compared(value)} for symbol, value in assignments(body)]
+        links = [{symbol, *_compared(value)} for symbol, value in assignments(body) if not symbol.parameter]
         while any(self._scaled & link and not link <= self._scaled for link in links):
             self._scaled.update(*(link for link in links if self._scaled & link))
 

@@ -44,7 +44,6 @@ from pytriton.lang.tree.walk import (
     expressions,
     inside,
     kinds_in,
-    map_body,
     map_expressions,
     names,
     reads,
@@ -53,6 +52,7 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true, simplified
 from pytriton.passes.analysis.context import PassContext
+from pytriton.passes.analysis.liveness import Later, LiveBlock
 from pytriton.passes.analysis.queries import (
     counting,
     larger_than,
@@ -73,7 +73,7 @@ def peel(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
     """The kernel with the last iteration of such loops peeled, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel
-    body = _Peel(kernel).body(kernel.body, None)
+    body = _Peel(kernel).body(kernel.body, None, None)
     return with_body(kernel, body)
 
 
@@ -81,6 +81,7 @@ class _Peel:
     def __init__(self, kernel: typed.KernelDef) -> None:
         self.kernel = kernel
         self.values: dict[typed.Symbol, typed.Expr] = {}  # the last values of variables
+        self.later: Later  # what may be read after the loop
 
     @cached_property
     def diagonals(self) -> tuple[_Diagonal, ...]:
@@ -99,19 +100,21 @@ class _Peel:
             if isinstance(value, typed.Range)
         }
 
-    def body(self, body: typed.Body, outer: _Multiples | None) -> typed.Body:
-        """``outer``: known factors of variables when the body begins."""
-        multiples = _Multiples(outer)
+    def body(self, body: typed.Body, outer: _Multiples | None, later: Later | None) -> typed.Body:
+        """``outer``: known factors of variables when the body begins; ``later``: what may be read after it."""
+        multiples, block = _Multiples(outer), LiveBlock(body, later)
         result: list[typed.Statement] = []
-        for statement in body:
+        for position, statement in enumerate(body):
             multiples.passed.append(statement)
             inner = bodies(statement)
             for symbol in inside(statement).sets if inner else ():
                 self.values.pop(symbol, None)
+            self.later = block.after(position)
             if isinstance(statement, typed.RangeLoop) and (peeled := self._loop(statement, multiples)):
                 result += peeled
             elif inner:
-                result.append(with_bodies(statement, partial(self.body, outer=multiples)))
+                within = block.within(position, statement)
+                result.append(with_bodies(statement, partial(self.body, outer=multiples, later=within)))
             else:
                 result.append(statement)
                 if isinstance(statement, typed.Declare | typed.Assign) and statement.value is not None:
@@ -192,26 +195,24 @@ class _Peel:
         )
 
     def _last(self, loop: typed.RangeLoop, variable: typed.Expr) -> typed.Body:
-        """A copy of the body without comments and without what only another iteration would read."""
+        """A copy of the body without comments and without what only another iteration would read.
+
+        A loop around this one may run it again, with what its last iteration left.
+        """
         body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
-        elsewhere = _reads_outside(self.kernel.body, loop)
         result: list[typed.Statement] = []
         for statement in reversed(body):
             if isinstance(statement, typed.Remark):
                 continue
             left = tuple(result)
-            if isinstance(statement, typed.Declare | typed.Assign) and statement.symbol not in (
-                elsewhere | reads(left) | assigned(left)
+            if (
+                isinstance(statement, typed.Declare | typed.Assign)
+                and statement.symbol not in self.later
+                and statement.symbol not in reads(left) | assigned(left)
             ):
                 continue
             result.append(replace(statement, comments=typed.NO_COMMENTS))
         return tuple(reversed(result))
-
-
-def _reads_outside(body: typed.Body, loop: typed.RangeLoop) -> set[typed.Symbol]:
-    """The variables that a kernel reads outside of one of its loops."""
-    empty = replace(loop, body=())
-    return reads(map_body(body, lambda statement: empty if statement is loop else statement))
 
 
 # ---------------------------------------------------------------- facts about an iteration

@@ -108,6 +108,27 @@ class TestLaunches:
         assert torch.equal(self.run(0.3), self.run(0.3, fast_math=False))
 
 
+def test_the_largest_so_far_in_a_parameter() -> None:
+    """It begins with the value of the launch, which is in no units of log2(e)."""
+    source = """
+    void f(float *X, float *P, float m, int n) {
+      int at[4] = 0 ... 4;
+      for (int k = 0; k < n; k++) {
+        float s[4] = *(X + k * 4 + at);
+        float largest = max(m, s[max]);
+        *(P + k * 4 + at) = exp(s - largest);
+        m = largest;
+      }
+      *(P + n * 4) = m;
+    }
+    """
+    x = torch.tensor([1.0, 2, 3, 4, 5, 6, 7, 8])
+    fast, exact = torch.zeros(9), torch.zeros(9)
+    pytriton.kernel(source, fast_math=True)(x, fast, 6.0, 2, grid=(1,))
+    pytriton.kernel(source)(x, exact, 6.0, 2, grid=(1,))
+    torch.testing.assert_close(fast, exact, rtol=1e-4, atol=0)
+
+
 class TestOption:
     def test_a_list_is_a_sweep(self) -> None:
         kernel = pytriton.kernel(SCORES.replace("BETWEEN", ""), fast_math=[False, True])

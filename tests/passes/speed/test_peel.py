@@ -147,6 +147,17 @@ def test_comments_and_pointers_stand_once() -> None:
     assert "pa" not in rest.replace("tl.load(pa", "")
 
 
+def test_pointers_that_go_on_in_a_loop_around() -> None:
+    """Where the loop runs again, what its last iteration advances is read again."""
+    again = text().replace(f"for ({UP})", f"for (int r = 0; r < M; r++) for ({UP})")
+    rest = generated(again).split("        # what is left, under its masks\n")[1]
+    assert "            pa += T\n            pb += T * T\n" in rest
+    anew = again.replace(f"for ({UP})", f"{{ float *p[T, T] = pa; for ({UP})", 1)
+    anew = anew.replace("*pa :", "*p :").replace("pa += T;", "p += T;").replace("pb += T * T;\n  }", "}}")
+    rest = generated(anew).split("        # what is left, under its masks\n")[1]
+    assert "p += T" not in rest
+
+
 # How much of K each text uses.
 USED = {
     **dict.fromkeys(SPLIT, lambda k: k),
