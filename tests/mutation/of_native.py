@@ -899,7 +899,7 @@ LIBRARY = (
     (
         "c-largest-of-nan",
         _LIBRARY,
-        "b > a || a != a ? b : a",
+        "(b > a) | (a != a) ? b : a",
         "b > a ? b : a",
         "a maximum that begins with NaN is NaN",
         "semantics nan_in_minimum_and_maximum",
@@ -907,7 +907,7 @@ LIBRARY = (
     (
         "c-smallest-of-nan",
         _LIBRARY,
-        "b < a || a != a ? b : a",
+        "(b < a) | (a != a) ? b : a",
         "b < a ? b : a",
         "a minimum that begins with NaN is NaN",
         "semantics nan_in_minimum_and_maximum",
