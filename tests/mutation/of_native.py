@@ -958,7 +958,7 @@ LIBRARY = (
         "for (; i < done / 12 * 12; i += 6)",
         "for (; i < done; i += 6)",
         "tiles of six rows go past the end",
-        "corners products_of_any_number_of_rows|10",
+        "corners products_of_any_number_of_rows|10|16",
     ),
     (
         "c-tile-of-first-rows",

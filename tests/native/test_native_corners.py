@@ -113,22 +113,20 @@ def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
     assert torch.equal(got, {"b": b + b @ b, "c": c + c @ b, "d": d + b @ b}[expression[0]])
 
 
-@pytest.mark.parametrize("columns", [16, 24, 32, 48])
+@pytest.mark.parametrize("columns", ["16", "24", "32", "48"])
 @pytest.mark.parametrize("rows", ["3", "10", "13", "18"])
-def test_products_of_any_number_of_rows(rows: str, columns: int) -> None:
-    """Tiles of eight, six and four rows, of one and two vectors, and what is left."""
-    a, b = (
-        torch.arange(int(rows) * 4).float().view(-1, 4) % 7,
-        torch.arange(4.0 * columns).view(4, columns) % 5,
-    )
-    y = torch.zeros(int(rows), columns)
+def test_products_of_any_number_of_rows(rows: str, columns: str) -> None:
+    """Tiles of eight, six and four rows, of vectors of both sizes, and what is left."""
+    height, width = int(rows), int(columns)
+    a, b = torch.arange(4.0 * height).view(-1, 4) % 7, torch.arange(4.0 * width).view(4, width) % 5
+    y = torch.zeros(height, width)
     source = """__global__ void f(float *Y, float *A, float *B) {
       int i[R] = 0 ... R; int j[C] = 0 ... C; int k[4] = 0 ... 4;
       float a[R, 4] = *(A + i[:, newaxis] * 4 + k[newaxis, :]);
       float b[4, C] = *(B + k[:, newaxis] * C + j[newaxis, :]);
       *(Y + i[:, newaxis] * C + j[newaxis, :]) = a @ b;
     }"""
-    run(source, y, a, b, R=int(rows), C=columns)
+    run(source, y, a, b, R=height, C=width)
     assert torch.equal(y, a @ b)
 
 
