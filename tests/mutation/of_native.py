@@ -493,7 +493,7 @@ TRANSFERS = (
         "f'{end} == {base} + {last}'",
         "'true'",
         "a row whose offsets wrap counts as one piece of memory",
-        "corners offsets_that_wrap_inside_a_row",
+        "corners offsets_of_32_bits_that_wrap_inside_a_row",
     ),
     (
         "c-mask-of-the-first",

@@ -238,6 +238,17 @@ def test_offsets_that_wrap_inside_a_row() -> None:
     ]
 
 
+def test_offsets_of_32_bits_that_wrap_inside_a_row() -> None:
+    """The memory of a tensor that is not touched is not there."""
+    try:
+        x = torch.empty((1 << 32) + 16, dtype=torch.int8)
+    except RuntimeError:
+        pytest.skip("the system promises less memory")
+    x[:4], x[-20:-16], x[-16:] = torch.arange(4), torch.arange(4) + 10, 99
+    body = "unsigned int i[8] = 0 ... 8; *(Y + i) = *(X + (i - 4));"
+    assert filled(body, x, parameters="char *X", length=8).tolist() == [10, 11, 12, 13, 0, 1, 2, 3]
+
+
 def test_offsets_that_wrap_and_end_as_if_they_had_not() -> None:
     """First 0, last 65535, but -128 in the middle, which becomes 65408."""
     x = torch.arange(1 << 16).int()
