@@ -29,6 +29,9 @@ from pytriton.runtime.native.processor import thread_count
 
 RUNS: Final = 7
 SECONDS: Final = 4.0  # of a row, after which no further run begins
+PAUSE: Final = (
+    0.05  # seconds before a run: torch's threads wait for more work, and take time from what comes next
+)
 EXAMPLES: Final = Path(__file__).parents[1] / "examples"
 MODES: Final[Mapping[str, Mapping[str, str]]] = {
     "interpreter": {"PYTRITON_CC": "none", "PYTRITON_CHECK": "0"},
@@ -179,6 +182,7 @@ def measured(name: str, example: str, row: Row, size: int, part: int) -> dict[st
     start = time.perf_counter()
     for _ in range(RUNS):
         for mode, call in calls.items():
+            time.sleep(PAUSE)
             best[mode] = min(best[mode], milliseconds(call, mode))
         if time.perf_counter() - start > SECONDS:
             break
