@@ -68,9 +68,8 @@ def observe(program: str, paths: Sequence[Path]) -> tuple[list[Observation], int
         command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
         environment = {**settings, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
-        status = subprocess.run(
-            command, stdout=2, env=environment
-        ).returncode  # its output is not part of ours
+        # its output is not part of ours
+        status = subprocess.run(command, stdout=2, env=environment).returncode
         launches = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
         if status and not launches:
             raise ProgramError(f"{program}: the program ended with status {status} and launched no kernel")
