@@ -29,9 +29,8 @@ from pytriton.runtime.native.processor import thread_count
 
 RUNS: Final = 7
 SECONDS: Final = 4.0  # of a row, after which no further run begins
-PAUSE: Final = (
-    0.05  # seconds before a run: torch's threads wait for more work, and take time from what comes next
-)
+# Seconds before a run: torch's threads still wait for work after torch's own, and take time from what comes next.
+PAUSE: Final = 0.05
 EXAMPLES: Final = Path(__file__).parents[1] / "examples"
 MODES: Final[Mapping[str, Mapping[str, str]]] = {
     "interpreter": {"PYTRITON_CC": "none", "PYTRITON_CHECK": "0"},

@@ -19,6 +19,7 @@ ROWS = """void f(float *z, int step, int value) {{
   int i[64] = pid * step + 0 ... 64;
   *(z + {place}) = {value};
 }}"""
+COUNTED = ROWS.replace("int value", "int value, int *count").replace("  *(z", "  atomic_add(count, 1); *(z")
 
 
 @pytest.fixture(params=["1", "2", "5"], autouse=True)
@@ -28,16 +29,11 @@ def in_c(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(errors, "_warned", set())
 
 
-def reports(value: str, place: str, step: int, size: int, grid: int, *more: torch.Tensor) -> list[str]:
-    """The warnings of a launch."""
-    z = torch.zeros(size)
+def reports(value: str, place: str, step: int, size: int, grid: int, *counts: torch.Tensor) -> list[str]:
+    """The warnings of a launch; with a tensor more, each program adds 1 to that by an atomic."""
+    z, text = torch.zeros(size), COUNTED if counts else ROWS
     with warnings.catch_warnings(record=True, action="always") as seen:
-        text = (
-            ROWS.replace("value)", "value, int *count)").replace("*(z", "atomic_add(count, 1); *(z")
-            if more
-            else ROWS
-        )
-        pytriton.kernel(text.format(value=value, place=place))(z, step, size, *more, grid=grid)
+        pytriton.kernel(text.format(value=value, place=place))(z, step, size, *counts, grid=grid)
     return [str(warning.message) for warning in seen]
 
 
