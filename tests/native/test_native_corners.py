@@ -116,7 +116,7 @@ def test_a_product_is_added_to_what_it_does_not_read(expression: str) -> None:
 @pytest.mark.parametrize("columns", ["16", "24", "32", "48"])
 @pytest.mark.parametrize("rows", ["3", "10", "13", "18"])
 def test_products_of_any_number_of_rows(rows: str, columns: str) -> None:
-    """Tiles of eight, six and four rows, of vectors of both sizes, and what is left."""
+    """Tiles of six and four rows, of one and two vectors of both sizes, and what is left."""
     height, width = int(rows), int(columns)
     a, b = torch.arange(4.0 * height).view(-1, 4) % 7, torch.arange(4.0 * width).view(4, width) % 5
     y = torch.zeros(height, width)
