@@ -7,6 +7,7 @@ sources, from this seed on.
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 import random
 import re
@@ -19,8 +20,11 @@ import pytest
 import torch
 
 import pytriton
+from examples import dot
+from pytriton import pipeline
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation, translate_as
+from pytriton.reuse import Templates
 from pytriton.runtime.compile.load import load as loaded
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.settings import Settings
@@ -252,6 +256,34 @@ def test_determined() -> None:
 def test_digits_leave_defines_open() -> None:
     conditions = translate_as("void f(int* o) { *o = F; }", {"F": -2.5}, Settings()).conditions
     assert [conditions.holds({"F": value}) for value in (-2.75, -3.0)] == [True, False]
+
+
+@pytest.mark.parametrize("sizes", [(32, 64, 128), (16, 64, 256)])
+def test_configs_of_a_sweep_share_translations(
+    sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """36 tile shapes of a matrix product: three translations at most."""
+    translated: list[object] = []
+    real = pipeline._translated
+
+    def counted(*arguments: Any) -> Any:
+        translated.append(arguments[1])
+        return real(*arguments)
+
+    monkeypatch.setattr(pipeline, "_translated", counted)
+    monkeypatch.setattr(pipeline, "_templates", Templates(pipeline._plain))
+    shapes = list(itertools.product(sizes, sizes, (16, 32, 64, 128)))
+    texts = set()
+    for tiles in shapes:
+        defines = {
+            **dot.text_defines(torch.float16, False, True),
+            **dict(zip(("TM", "TN", "TK"), tiles, strict=True)),
+        }
+        translation = translate_as(dot.SOURCE, defines, Settings())
+        assert {"TM": tiles[0], "TN": tiles[1], "TK": tiles[2]}.items() <= translation.constexprs.items()
+        texts.add(translation.text)
+    assert len(shapes) == 36
+    assert len(texts) <= len(translated) <= 3
 
 
 def test_refusals_have_logs() -> None:
