@@ -136,8 +136,8 @@ LANGUAGE = (
     (
         "bfloat16-truncates",
         "lang/tree/convert:round_to",
-        "32767 + (bits >> 16 & 1)",
-        "0",
+        "round(math.ldexp(value, -last))",
+        "math.trunc(math.ldexp(value, -last))",
         "constants of bfloat16 are cut off, not rounded",
     ),
     (

@@ -142,7 +142,7 @@ PASSES = (
     (
         "upward-read",
         "passes/loops/counted:_statement",
-        "not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads(statement.body)",
+        "not isinstance(stop, typed.Literal) or stop.value != 0 or statement.symbol in reads((statement,))",
         "not isinstance(stop, typed.Literal) or stop.value != 0",
         "a counter that the body reads is reversed",
     ),
