@@ -94,7 +94,7 @@ def _cross_entropy(n: int) -> Question:
     def arguments(device: str) -> tuple[Any, ...]:
         scores = torch.randn(4096, n, device=device)
         label = torch.randint(n, (4096,), device=device)
-        return scores, label, torch.empty(4096, device=device), n
+        return scores, scores, label, torch.empty(4096, device=device), n
 
     defines = cross_entropy.defines(torch.empty(1, n))
     return Question(

@@ -1,9 +1,10 @@
-"""Cross-entropy of a row of scores, forward and backward, in the memory of the scores.
+"""Cross-entropy of a row of scores, forward and backward, in the memory of the scores where that is allowed.
 
 With a vocabulary of 50,000 words the scores are the largest tensor of a language model, so the
-kernels make no second one: forward overwrites each row with its negative log-probabilities, and
-loads the one that belongs to the label back; backward overwrites those with the gradient. A row that
-is not a power of two long takes a block of the next multiple of 256.
+kernels need no second one: forward overwrites each row with its negative log-probabilities, and
+loads the one that belongs to the label back; backward overwrites those with the gradient. Where the
+scores must stay, forward stores to a new tensor, and no copy of them is made. A row that is not a
+power of two long takes a block of the next multiple of 256.
 
     python examples/cross_entropy.py
 """
@@ -18,20 +19,22 @@ import torch
 import pytriton as triton
 
 SOURCE = """
-// X [rows, n]: scores, becomes -log(softmax(X)); LOSS [rows]: its element at the label
-__global__ void forward(TYPE *X __noalias, long *LABEL __readonly, TYPE *LOSS __noalias, int n) {
+// X [rows, n]: scores; OUT [rows, n], may be X: -log(softmax(X)); LOSS [rows]: its element at the label
+__global__ void forward(TYPE *X, TYPE *OUT, long *LABEL __readonly, TYPE *LOSS __noalias, int n) {
   int row = get_program_id(0);
   int rn[TN] = 0 ... TN;
   bool inside[TN] = rn < n;
-  TYPE *px[TN] = X + (long)row * n + rn;
+  long first = (long)row * n;
+  TYPE *px[TN] = X + first + rn;
+  TYPE *pout[TN] = OUT + first + rn;
   // the largest score becomes 0: nothing overflows
   float x[TN] = inside ? *px : -F32_INFINITY;
   x = x - x[max];
   float logsum = log(exp(x)[+]);
-  *?(inside) px = logsum - x;
+  *?(inside) pout = logsum - x;
   // what belongs to the label
   long label = *(LABEL + row);
-  *(LOSS + row) = *(X + (long)row * n + label);
+  *(LOSS + row) = *(OUT + first + label);
 }
 
 // X [rows, n]: what forward left, becomes the gradient of the scores
@@ -60,32 +63,31 @@ class CrossEntropy(torch.autograd.Function):
     """-log(softmax(x))[label] of each row; the gradient is (softmax(x) - onehot(label)) * dloss."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, label: torch.Tensor, overwrite: bool) -> torch.Tensor:
         rows, n = x.shape
+        # negative log-probabilities: no tensor that autograd should watch
+        buffer = x.detach() if overwrite else torch.empty_like(x)
         loss = torch.empty(rows, dtype=x.dtype, device=x.device)
-        forward_kernel(x, label, loss, n, grid=(rows,), defines=defines(x))
-        # no longer the scores, and no tensor that autograd should watch
-        ctx.buffer, ctx.label = x.detach(), label
+        forward_kernel(x, buffer, label, loss, n, grid=(rows,), defines=defines(x))
+        ctx.buffer, ctx.label = buffer, label
         return loss
 
     @staticmethod
-    def backward(ctx: Any, dloss: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, dloss: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         if ctx.buffer is None:
-            raise RuntimeError("cross_entropy keeps its gradient in the scores: one backward only")
+            raise RuntimeError("cross_entropy keeps its gradient in one buffer: one backward only")
         x, ctx.buffer = ctx.buffer, None
         rows, n = x.shape
         backward_kernel(x, ctx.label, dloss.contiguous(), n, grid=(rows,), defines=defines(x))
-        return x, None
+        return x, None, None
 
 
 def cross_entropy(x: torch.Tensor, label: torch.Tensor, overwrite: bool = False) -> torch.Tensor:
     """The loss [rows] of scores x [rows, n] for labels [rows] (int64) in [0, n).
 
-    `overwrite`: use up the memory of x instead of a copy; nothing else may need its scores.
+    `overwrite`: use up the memory of a contiguous x instead of new memory; nothing else may need its scores.
     """
-    if not (overwrite and x.is_contiguous()):
-        x = x.contiguous().clone()
-    return CrossEntropy.apply(x, label)
+    return CrossEntropy.apply(x.contiguous(), label, overwrite and x.is_contiguous())
 
 
 def show(kernel: triton.Kernel, function: Callable[..., torch.Tensor]) -> None:

@@ -60,7 +60,7 @@ def test_the_label_is_read_behind_the_store(device: str) -> None:
         x = torch.randn(rows, n, device=device)
         label = torch.randint(n, (rows,), device=device)
         loss = torch.empty(rows, device=device)
-        forward_kernel(x, label, loss, n, grid=(rows,), defines={"TYPE": "float", "TN": 1024})
+        forward_kernel(x, x, label, loss, n, grid=(rows,), defines={"TYPE": "float", "TN": 1024})
         assert torch.equal(loss, x.gather(1, label[:, None])[:, 0])
 
 
@@ -89,7 +89,7 @@ def test_nothing_outside_the_rows_is_written(device: str) -> None:
     x, loss = at_sea((3, 300), device).copy_(torch.randn(3, 300)), at_sea((3,), device)
     want = -x.double().log_softmax(1)
     label = torch.tensor([299, 0, 1], device=device)
-    forward_kernel(x, label, loss, 300, grid=(3,), defines={"TYPE": "float", "TN": 512})
+    forward_kernel(x, x, label, loss, 300, grid=(3,), defines={"TYPE": "float", "TN": 512})
     assert_close(x, want)
     assert_nothing_beside(x)
     assert_nothing_beside(loss)
