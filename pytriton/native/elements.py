@@ -15,7 +15,17 @@ from pytriton.errors import Report
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import Expr, Symbol
-from pytriton.lang.tree.types import INT, LONG, ElementType, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    ElementType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
 from pytriton.native import scalars
 from pytriton.native.identifiers import Identifiers
 from pytriton.native.inline import Inline
@@ -170,8 +180,11 @@ def _binary(elements: Elements, expr: typed.Binary, indices: Indices) -> Text:
 
 
 def _select(elements: Elements, expr: typed.Select, indices: Indices) -> Text:
-    operands = (expr.condition, expr.yes, expr.no)
-    return scalars.select(*(elements.operand(operand, indices) for operand in operands))
+    operands = [elements.operand(operand, indices) for operand in (expr.condition, expr.yes, expr.no)]
+    element = element_of(expr.type)
+    if indices and element in (FLOAT, DOUBLE):
+        return scalars.call(f"select_{scalars.tag(element)}", *operands)
+    return scalars.select(*operands)
 
 
 def _cast(elements: Elements, expr: typed.Cast, indices: Indices) -> Text:
