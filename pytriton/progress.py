@@ -14,15 +14,15 @@ from typing import Any, Final, TextIO
 PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
 
 
-def bar(what: str, total: int, stream: TextIO | None = None, after: float = 0.0) -> Any:
-    """A tqdm bar, which appears after so many seconds; None where there is no terminal."""
+def bar(what: str, total: int, stream: TextIO | None = None) -> Any:
+    """A tqdm bar; None where there is no terminal."""
     stream = sys.stderr if stream is None else stream
     if os.environ.get(PROGRESS_VARIABLE) == "0" or stream is None or not _is_watched(stream):
         return None
     if find_spec("tqdm") is None:
         return None
     tqdm = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
-    return tqdm(desc=what, total=total, file=stream, delay=after, leave=False, dynamic_ncols=True)
+    return tqdm(desc=what, total=total, file=stream, leave=False, dynamic_ncols=True)
 
 
 def _is_watched(stream: TextIO) -> bool:

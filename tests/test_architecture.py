@@ -127,7 +127,8 @@ BESIDE_CORE = (
 )
 BESIDE_TOOLS = (
     *("command_line.py", "progress.py", "testing.py"),
-    *("runtime/compare.py", "runtime/pickled.py", "runtime/show.py", "runtime/tensors.py"),
+    *("runtime/bfloat16.py", "runtime/compare.py", "runtime/pickled.py", "runtime/show.py"),
+    *("runtime/tensors.py", "runtime/traced.py"),
 )
 MAX_FILES = 18  # of a folder, with its __init__.py
 MAX_FILE_LINES = 700

@@ -25,7 +25,6 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, refusal
-from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.buffers import Constants, constant_arguments
 from pytriton.runtime.launch.candidate import Launch
 from pytriton.runtime.launch.device import present_target
@@ -76,6 +75,7 @@ from pytriton.runtime.trace.dynamo import (
     is_traced,
 )
 from pytriton.runtime.trace.frames import INSIDE, RECORDED, Noted, RequestedLaunch, Shapes, note_elsewhere
+from pytriton.runtime.traced import Trace
 from pytriton.settings import Settings
 from pytriton.tuning.translated_config import copies, raced, traced
 from pytriton.tuning.tuner import composed

@@ -20,9 +20,9 @@ from pytriton.compat.triton_names import InterpreterError
 from pytriton.errors import LaunchError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.diagnostics import Stuck, findings, number_of, tell, tell_of_races
+from pytriton.runtime.checks.observers import Racing
 from pytriton.runtime.compile.compiler import compile_kernel
-from pytriton.runtime.interpret.accesses import Racing
-from pytriton.runtime.interpret.traced import Recorded, Trace
+from pytriton.runtime.interpret.accesses import CheckedAccesses
 from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.buffers import CPU
 from pytriton.runtime.launch.candidate import Launch, Prepared
@@ -41,6 +41,7 @@ from pytriton.runtime.native.native_kernel import inspected, native_of
 from pytriton.runtime.native.processor import Native
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.definition import KernelText
+from pytriton.runtime.traced import Trace, Tracing
 from pytriton.tuning.compiled import Checked, OnCpu, compiled_on
 from pytriton.tuning.copies import Copies, copying
 
@@ -237,15 +238,16 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
 
     A program may wait for an earlier one: the reverse order ends at the first that does."""
     translation, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
-    racing = Racing(translation.sites, memory, grid)
+    racing = Racing(translation.sites, grid)
+    accesses = CheckedAccesses(translation.sites, memory, racing)
     try:
         numbers = range(math.prod(grid))[:: -1 if turned else 1]
-        OnCpu(translation, text.source, inspected()).run(grid, launch.values, racing, numbers)
+        OnCpu(translation, text.source, inspected()).run(grid, launch.values, accesses, numbers)
     except LaunchError as error:
         waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
         if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
             raise
-    tell(racing.violations, memory, grid)
+    tell(accesses.violations, memory, grid)
     tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
     return racing.shadow.atomics
 
@@ -253,8 +255,9 @@ def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> 
 def traced(text: KernelText, launch: Launch, memory: Memory, program: Grid) -> Trace:
     """Run one program of a launch on CPU memory; raises the interpreter's errors."""
     translation = text.translate(launch.candidate.config, checked=True, on_cpu=True, traced=True)
-    recorded = Recorded(translation.sites, memory, translation.steps)
+    tracing = Tracing(translation.sites, memory, translation.steps)
+    accesses = CheckedAccesses(translation.sites, memory, tracing)
     numbers = [number_of(program, launch.grid)]
-    OnCpu(translation, text.source, inspected()).run(launch.grid, launch.values, recorded, numbers)
-    notes = tuple(findings(recorded.violations, memory, launch.grid))
-    return Trace(translation.kernel, program, launch.grid, tuple(recorded.taken), notes)
+    OnCpu(translation, text.source, inspected()).run(launch.grid, launch.values, accesses, numbers)
+    notes = tuple(findings(accesses.violations, memory, launch.grid))
+    return Trace(translation.kernel, program, launch.grid, tuple(tracing.taken), notes)

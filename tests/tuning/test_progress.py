@@ -83,11 +83,9 @@ def test_a_terminal() -> None:
     assert last.startswith("pytriton.kernel(src, ")
 
 
-@pytest.mark.parametrize("compiler", ["none", "cc"])
-def test_a_grid_on_the_cpu(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
+def test_a_grid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar that counts programs, once two seconds are over."""
     tqdm = pytest.importorskip("tqdm")
-    monkeypatch.setenv("PYTRITON_CC", compiler)
     monkeypatch.setattr(spread, "UNSHOWN", 0)
     text = "void fill(float* z) { *(z + get_program_id(0)) = 1; }"
     counts = set()

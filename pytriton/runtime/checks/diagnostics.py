@@ -167,7 +167,7 @@ def _meet(first: Extent, second: Extent) -> bool:
 
 # Race diagnostics: an error at the user's line, which shows the other line, too.
 #
-# Input: what ``runtime/interpret/accesses.py`` found. Two programs that touch one element, one of them writing it,
+# Input: what ``observers.py`` found. Two programs that touch one element, one of them writing it,
 # without an order by atomics (TC553), and two elements of a block that store different values to one address
 # (TC554) are errors. Equal values are no more than a note: memory is the same in any order.
 

@@ -1,12 +1,11 @@
 """The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
 
 Input: the addresses and the mask of a block. Output: a load gives 0 for what is outside, a store and an atomic do
-nothing there; the first such access of each site is kept with the number of all.
+nothing there; the first such access of each site is kept with the number of all. An observer is told of each.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,9 +14,8 @@ import numpy
 
 from pytriton.compat.interpreter_names import interpreter_builder, tl
 from pytriton.passes.check.sites import Site
-from pytriton.runtime.checks.diagnostics import Double, Program, Race, number_of, program_of
 from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu
-from pytriton.runtime.checks.shadow import AccessShadow
+from pytriton.runtime.checks.observers import Observer
 from pytriton.runtime.interpret.patches import array_of, spread, tensor
 from pytriton.runtime.launch.extents import Memory
 
@@ -26,8 +24,9 @@ class CheckedAccesses:
     """One launch of checked code: the helpers by name in ``functions``; by site, the
     ``violations`` and the highest address, ``last``."""
 
-    def __init__(self, sites: Sequence[Site], memory: Memory) -> None:
+    def __init__(self, sites: Sequence[Site], memory: Memory, observer: Observer | None = None) -> None:
         self.sites, self.memory = sites, memory
+        self._observer = observer or Observer()
         self.violations: dict[int, Violation] = {}
         self.last: dict[int, int] = {}
         self._starts = starts_on_cpu(sites, memory)
@@ -42,6 +41,7 @@ class CheckedAccesses:
             "checked_atomic_add": partial(self._changed, "atomic_add"),
             "checked_atomic_xchg": partial(self._changed, "atomic_xchg"),
             "checked_atomic_cas": self._cas,
+            "watched": self._watched,
         }
 
     # The helpers, with the arguments that generated code gives them; the last are the table, the number of the site
@@ -55,15 +55,22 @@ class CheckedAccesses:
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         inside = self._inside(pointer, mask, site[1])
         tl.store(pointer, value, _mask(pointer, inside))
-        self._done("store", pointer, value, kept(pointer.handle.data, mask), site[1])
+        self._done("store", pointer, value, mask, site[1])
 
-    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
-        """A store or an atomic of the chosen elements has run; for subclasses."""
+    def _done(self, kind: str, pointer: Any, value: Any, mask: Any, number: int) -> None:
+        """A store or an atomic of what the mask lets through has run."""
+        addresses = pointer.handle.data
+        values, chosen = spread(value, addresses.shape), kept(addresses, mask)
+        self._observer.stored(interpreter_builder.grid_idx, number, kind, addresses, values, chosen)
+
+    def _watched(self, number: int, *values: Any) -> None:
+        """A statement of traced code has run; its value, if it has one."""
+        self._observer.ran(number, *(partial(array_of, value) for value in values))
 
     def _changed(self, atomic: str, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
         inside = self._inside(pointer, mask, site[1])
         before = _zero_where(getattr(tl, atomic)(pointer, value, _mask(pointer, inside)), ~inside)
-        self._done("atomic", pointer, value, kept(pointer.handle.data, mask), site[1])
+        self._done("atomic", pointer, value, mask, site[1])
         return before
 
     def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
@@ -74,7 +81,7 @@ class CheckedAccesses:
         before = _zero_where(tl.atomic_cas(tensor(addresses, pointer.type), compare, value), ~inside)
         equal = array_of(before, inside.shape) == array_of(compare, ())
         if equal.any():
-            self._done("atomic", pointer, value, numpy.broadcast_to(equal, inside.shape), site[1])
+            self._done("atomic", pointer, value, equal, site[1])
         return before
 
     # The check.
@@ -86,14 +93,14 @@ class CheckedAccesses:
         self.last[number] = max(self.last.get(number, 0), int(addresses.max()))
         for start, span in self._starts[number]:
             outside = outside & (addresses - numpy.uint64(start) >= numpy.uint64(span))
-            if not outside.any():
-                return wanted
         if outside.any():
             self._note(number, addresses, outside)
-        return wanted & ~outside
+        inside = wanted & ~outside
+        self._observer.touched(interpreter_builder.grid_idx, number, addresses, inside)
+        return inside
 
     def _note(self, number: int, addresses: Any, outside: Any) -> None:
-        reached, program, site = addresses[outside], program_id(), self.sites[number]
+        reached, program, site = addresses[outside], interpreter_builder.grid_idx, self.sites[number]
         element = indices_of(int(outside.reshape(-1).argmax()), outside.shape, site)
         first, whole = int(reached[0]), bool(outside.all())
         violation = self.violations.setdefault(
@@ -111,11 +118,6 @@ def kept(addresses: Any, mask: Any) -> Any:
     return spread(mask, addresses.shape).astype(bool)
 
 
-def program_id() -> Program:
-    program: Program = interpreter_builder.grid_idx
-    return program
-
-
 def _mask(pointer: Any, inside: Any) -> Any:
     type_ = tl.block_type(tl.int1, pointer.shape) if pointer.type.is_block() else tl.int1
     return tensor(inside, type_)
@@ -125,60 +127,3 @@ def _zero_where(value: Any, places: Any) -> Any:
     data = value.handle.data
     data = numpy.where(places.reshape(data.shape), numpy.zeros((), data.dtype), data)
     return tensor(data, value.type)
-
-
-# The accesses of checked code, watched for races: the memory's shadow is asked at each of them.
-#
-# Output: ``races``, by the two sites that meet, and ``doubles``, the stores of a block that went to one address
-# twice.
-
-
-class Racing(CheckedAccesses):
-    """One launch of checked code, and the ``shadow`` of its memory."""
-
-    def __init__(self, sites: Sequence[Site], memory: Memory, grid: tuple[int, int, int]) -> None:
-        super().__init__(sites, memory)
-        self.races: dict[tuple[int, int], Race] = {}
-        self.doubles: dict[int, Double] = {}
-        self._grid = grid
-        unit = min((site.width for site in sites), default=1)
-        self.shadow = AccessShadow(unit, math.prod(grid))
-
-    def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
-        inside = super()._inside(pointer, mask, number)
-        addresses, flat = pointer.handle.data.reshape(-1), numpy.flatnonzero(inside)
-        site, program = self.sites[number], program_id()
-        now = number_of(program, self._grid)
-        for clash in self.shadow.touched(now, number, site.kind, addresses[flat], site.width):
-            other, places = program_of(clash.before.program, self._grid), flat[clash.places]
-            key = min(number, clash.before.site), max(number, clash.before.site)
-            element, address = indices_of(int(places[0]), inside.shape, site), int(addresses[places[0]])
-            race = self.races.setdefault(
-                key, Race(site, self.sites[clash.before.site], program, other, element, address)
-            )
-            race.addresses.update(addresses[places].tolist())
-            race.programs |= {program, other}
-        return inside
-
-    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
-        """Note elements of one block that are stored to one address; those with different values first."""
-        addresses = pointer.handle.data
-        if kind != "store":
-            return
-        values = spread(value, addresses.shape)[chosen]
-        order = numpy.argsort(addresses[chosen], kind="stable")
-        places, where, values = numpy.flatnonzero(chosen)[order], addresses[chosen][order], values[order]
-        bits = values.view(f"u{values.dtype.itemsize}")
-        twice = where[1:] == where[:-1]
-        unlike = twice & (bits[1:] != bits[:-1])
-        if not twice.any():
-            return
-        double = self.doubles.get(number)
-        if double is None or (not double.differs and unlike.any()):
-            at = int(numpy.flatnonzero(unlike if unlike.any() else twice)[0])
-            site, pair = self.sites[number], slice(at, at + 2)
-            elements = [indices_of(place, addresses.shape, site) for place in places[pair].tolist()]
-            shown, differs = [str(element) for element in values[pair]], bool(unlike.any())
-            double = Double(site, program_id(), elements, shown, int(where[at]), differs)
-            self.doubles[number] = double
-        double.count += int(numpy.count_nonzero(unlike if double.differs else twice))

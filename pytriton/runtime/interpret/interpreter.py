@@ -13,7 +13,6 @@ import ctypes
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import cache, partial
 from types import FunctionType
 from typing import Any, Final, cast
@@ -30,7 +29,7 @@ from pytriton.compat.triton_names import JITFunction
 from pytriton.lang.tree.builtins import FLOATS, Conversion, Printed, pieces
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.progress import bar
+from pytriton.runtime.bfloat16 import bits_of
 from pytriton.runtime.checks.diagnostics import Program, program_of
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import remark, warn_once
@@ -118,12 +117,10 @@ class Interpreted:
         with PARSING:
             kernel = self._function.rewrite()
         numbers = numbers or range(math.prod(grid))
-        shown = bar(f"{kernel.__name__} on the CPU", len(numbers), after=2.0)
         with (
             interpreting(),
-            patches.patched({**_ALL_PATCHES, **_started(numbers, grid, shown)}),
+            patches.patched({**_ALL_PATCHES, **_started(numbers, grid)}),
             patches.patched(waiting(kernel.__code__.co_filename)),
-            shown or nullcontext(),
             numpy.errstate(all="ignore"),
         ):
             named = {}
@@ -142,21 +139,15 @@ class Interpreted:
                 self._function.fn.__globals__.update(dict.fromkeys(helpers))  # they hold the user's tensors
 
 
-def _started(numbers: Sequence[int], grid: Program, shown: Any) -> patches.Patches:
-    """The programs of these numbers, instead of those of a grid; each moves the bar on."""
+def _started(numbers: Sequence[int], grid: Program) -> patches.Patches:
+    """The programs of these numbers, instead of those of a grid."""
     left = iter(numbers)
-
-    def set_grid_idx(given: Any) -> Any:
-        def start(self: Any, *_: int) -> None:
-            given(self, *program_of(next(left), grid))
-            if shown:
-                shown.update()
-
-        return start
 
     return {
         (InterpreterBuilder, "set_grid_dim"): lambda given: lambda self, *_: given(self, *grid),
-        (InterpreterBuilder, "set_grid_idx"): set_grid_idx,
+        (InterpreterBuilder, "set_grid_idx"): lambda given: (
+            lambda self, *_: given(self, *program_of(next(left), grid))
+        ),
     }
 
 
@@ -207,7 +198,7 @@ def _wrapped(type_: ScalarType | PointerType, value: Any) -> Any:
     if isinstance(type_, PointerType):
         data = numpy.array([value], numpy.uint64)
     else:
-        data = patches.bits_of([value]) if type_.word == "bfloat16" else numpy.array([value], type_.torch)
+        data = bits_of([value]) if type_.word == "bfloat16" else numpy.array([value], type_.torch)
     return patches.tensor(data, _triton_type(type_))
 
 

@@ -23,6 +23,7 @@ from pytriton.compat.interpreter_names import (
     native_interpreter,
     tl,
 )
+from pytriton.runtime.bfloat16 import bits_of, floats_of
 
 # Owner and name -> a function from the original to its replacement.
 Patches = Mapping[tuple[Any, str], Callable[[Any], Any]]
@@ -204,20 +205,6 @@ LIBDEVICE: Final = SimpleNamespace(
 
 
 Method = Callable[..., Any]
-
-
-def bits_of(values: Any) -> Any:
-    """Numbers as bfloat16 bit patterns, rounded once to nearest, ties to even; NaN stays NaN."""
-    exact = numpy.asarray(values)
-    exact = exact.astype(numpy.longdouble if exact.dtype.kind in "iu" else float)  # 64 digits: any integer
-    last = numpy.maximum(numpy.frexp(exact)[1], -125) - 8  # of 8 digits, as a power of two
-    rounded = numpy.ldexp(numpy.rint(numpy.ldexp(exact, -last)), last)
-    return (rounded.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
-
-
-def floats_of(bits: Any) -> Any:
-    """bfloat16 bit patterns as float32, exactly."""
-    return numpy.left_shift(bits, 16, dtype=numpy.uint32, order="C").view(numpy.float32)
 
 
 def _widened(handle: Any) -> Any:

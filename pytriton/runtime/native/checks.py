@@ -19,10 +19,10 @@ import numpy
 
 from pytriton.lang.tree.types import ElementType, PointerType
 from pytriton.passes.check.sites import Site
+from pytriton.runtime.bfloat16 import floats_of
 from pytriton.runtime.checks.diagnostics import program_of
 from pytriton.runtime.checks.memory import Violation, indices_of, starts_on_cpu
 from pytriton.runtime.checks.shadow import Conflict, StoreLog, differ
-from pytriton.runtime.interpret.patches import floats_of
 from pytriton.runtime.launch.extents import Extent, Memory
 
 MAX_CONFLICTS: Final = 1024

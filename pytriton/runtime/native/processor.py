@@ -19,7 +19,7 @@ import torch
 
 from pytriton.lang.tree.types import BFLOAT16, PointerType, ScalarType
 from pytriton.native.c_module import NativeModule
-from pytriton.runtime.interpret.patches import bits_of
+from pytriton.runtime.bfloat16 import bits_of
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.native.c_compiler import FAST, NoLibrary, build, is_built
 from pytriton.runtime.native.checks import NativeChecks

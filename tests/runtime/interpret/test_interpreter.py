@@ -15,9 +15,10 @@ from triton.runtime.jit import JITFunction
 
 import pytriton
 from pytriton.runtime import locks
+from pytriton.runtime.bfloat16 import bits_of
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.patches import bits_of, patched
+from pytriton.runtime.interpret.patches import patched
 from pytriton.runtime.interpret.waiting import MIN_READS
 from tests.runtime.kernels import ADD, binder, handmade
 from tests.work import PATIENCE

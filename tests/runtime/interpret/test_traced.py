@@ -10,7 +10,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.interpret.traced import Trace
+from pytriton.runtime.traced import Trace
 from pytriton.tuning.translated_config import copies, traced
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 

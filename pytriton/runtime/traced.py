@@ -1,8 +1,6 @@
-"""One program of a launch, statement by statement: what each set, and what it stored.
+"""What ``Kernel.trace`` gives: one program of a launch, statement by statement; what each set, and what it stored.
 
-``Recorded`` replaces the accesses of traced code as ``CheckedAccesses`` does, and its calls of ``watched``;
-``Trace`` is the result for users: the steps in the order in which they ran, printable beside the lines
-of the source.
+The steps are in the order in which they ran, printable beside the lines of the source.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from pytriton.emit.element_types import byte_count
 from pytriton.errors import Diagnostic
 from pytriton.lang.tree.types import PointerType, element_of, shape_of
 from pytriton.passes.check.sites import Site
-from pytriton.passes.check.steps import Step, Steps, Variable
-from pytriton.runtime.interpret.accesses import CheckedAccesses
-from pytriton.runtime.interpret.patches import array_of, spread
+from pytriton.passes.check.steps import Steps, Variable
+from pytriton.runtime.checks.diagnostics import Program
+from pytriton.runtime.checks.observers import Observer
 from pytriton.runtime.launch.extents import Memory
 from pytriton.source import Span
 
@@ -97,41 +95,45 @@ class Trace(Sequence[TraceStep]):
         return "\n".join([*lines, *(note.render() for note in self.notes)])
 
 
-class Recorded(CheckedAccesses):
-    """The accesses of traced code, and its calls of ``watched``."""
+class Tracing(Observer):
+    """The steps of one program, ``taken``, as they run."""
 
     def __init__(self, sites: Sequence[Site], memory: Memory, steps: Steps) -> None:
-        super().__init__(sites, memory)
         self.taken: list[TraceStep] = []
-        self._steps = steps
+        self._sites, self._memory, self._steps = sites, memory, steps
         self._values: dict[int, Any] = {}
         self._written: list[Written] = []
 
-    @property
-    def functions(self) -> Mapping[str, Callable[..., Any]]:
-        return {**super().functions, "watched": self._watched}
-
-    def _watched(self, number: Any, *values: Any) -> None:
-        step: Step = self._steps.steps[number]
+    def ran(self, number: int, *read: Callable[[tuple[int, ...]], Any]) -> None:
+        step = self._steps.steps[number]
         variables = self._steps.variables
         if step.sets is not None:
-            self._values[step.sets] = self._array(values[0], variables[step.sets])
+            self._values[step.sets] = self._array(read[0], variables[step.sets])
         seen = {variables[at].name: at for at in step.visible if at in self._values}
-        pointers = [name for name, at in seen.items() if _is_pointer(variables[at])]
         self.taken.append(
             TraceStep(
                 step.span,
                 None if step.sets is None else variables[step.sets].name,
                 {name: self._values[at] for name, at in seen.items()},
-                {name: root for name in pointers if (root := variables[seen[name]].root) is not None},
+                {name: root for name, at in seen.items() if (root := variables[at].root)},
                 tuple(self._written),
             )
         )
         self._written.clear()
 
-    def _array(self, value: Any, variable: Variable) -> Any:
-        """A value of the interpreter as the user's text has it."""
-        array = array_of(value, tuple(map(int, shape_of(variable.type))))
+    def stored(
+        self, program: Program, number: int, kind: str, addresses: Any, values: Any, chosen: Any
+    ) -> None:
+        site = self._sites[number]
+        root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
+        indices = addresses[chosen]
+        if root is not None:
+            indices = self._index(indices, root, site.width)
+        self._written.append(Written(kind, root, indices, values[chosen]))
+
+    def _array(self, read: Callable[[tuple[int, ...]], Any], variable: Variable) -> Any:
+        """A value as the user's text has it."""
+        array = read(tuple(map(int, shape_of(variable.type))))
         element = element_of(variable.type)
         if not isinstance(element, PointerType):
             return array.astype("float32" if element.torch == "bfloat16" else element.torch)  # a copy
@@ -140,19 +142,7 @@ class Recorded(CheckedAccesses):
         return self._index(array, variable.root, byte_count(element.element))
 
     def _index(self, addresses: Any, root: str, width: int) -> Any:
-        return (addresses.astype(numpy.int64) - self.memory.extents[root].start) // width
-
-    def _done(self, kind: str, pointer: Any, value: Any, chosen: Any, number: int) -> None:
-        site, every = self.sites[number], pointer.handle.data
-        addresses = every[chosen]
-        values = spread(value, every.shape)[chosen]
-        root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
-        indices = addresses if root is None else self._index(addresses, root, site.width)
-        self._written.append(Written(kind, root, indices, values))
-
-
-def _is_pointer(variable: Variable) -> bool:
-    return isinstance(element_of(variable.type), PointerType)
+        return (addresses.astype(numpy.int64) - self._memory.extents[root].start) // width
 
 
 def _source_lines(span: Span) -> Iterator[str]:
