@@ -1,6 +1,6 @@
-"""How far something is that takes seconds: a bar of tqdm on terminals and in notebooks, nothing in a log file.
+"""How far something is that takes seconds: a bar of tqdm on terminals and in notebooks, or a line anywhere.
 
-tqdm is loaded for the first bar. ``PYTRITON_PROGRESS=0`` asks for none.
+tqdm is loaded for the first bar. ``PYTRITON_PROGRESS=0`` asks for neither.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ from importlib.util import find_spec
 from typing import Any, Final, TextIO
 
 PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
+
+
+def tell(line: str) -> None:
+    """A line on standard error, a log file as well."""
+    if os.environ.get(PROGRESS_VARIABLE) != "0":
+        print(line, file=sys.stderr, flush=True)
 
 
 def bar(what: str, total: int, stream: TextIO | None = None) -> Any:

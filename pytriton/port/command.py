@@ -34,7 +34,7 @@ from pytriton.port.ported import PortedText, found_texts, port_texts, provable
 from pytriton.port.read.extract import files, root_of
 from pytriton.port.report import count, entries, write_report
 from pytriton.port.run.observations import ProgramError, observe
-from pytriton.progress import bar
+from pytriton.progress import tell
 
 MAX_SHOWN: Final = 3  # names of files in a message
 
@@ -126,18 +126,11 @@ def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> li
     if texts and not provable():
         print("Triton is not installed: the kernels are not proved", file=stream)
     following = port_texts(texts, _given(options.defines))
-    shown = bar("porting", len(names))
-    for name in names:
-        if shown is not None:
-            shown.set_postfix_str(name)
+    for number, name in enumerate(names, 1):
+        tell(f"porting {name} ({number} of {len(names)})")
         done.append(next(following))
-        if shown is not None:
-            shown.update()
-            shown.clear()
         for line in _lines(done[-1], name, root):
             print(line, file=stream, flush=True)
-    if shown is not None:
-        shown.close()
     return done
 
 

@@ -286,10 +286,11 @@ def _map_texts(texts: int) -> Iterator[Any]:
     """
     count = min(texts, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
-    if count < 2 or not forks:
-        yield from map(_apply, range(texts))
-        return
     with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="triton")  # what it says to those who call it
+        if count < 2 or not forks:
+            yield from map(_apply, range(texts))
+            return
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork with native threads
         with multiprocessing.get_context("fork").Pool(count) as pool:
             yield from pool.imap(_apply, range(texts), chunksize=1)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -186,6 +189,16 @@ def test_a_second_run_changes_nothing_and_edits_are_kept(
     kernels.write_text(kernels.read_text() + "# mine\n")
     assert main(["port", "small", "--out", "new"]) == 2
     assert kernels.read_text().endswith("# mine\n")
+
+
+@pytest.mark.parametrize(("progress", "wanted"), [("1", r"porting \S+\.py \(1 of 1\)\n"), ("0", "")])
+def test_standard_error_has_the_progress_and_nothing_else(small: Path, progress: str, wanted: str) -> None:
+    """No warning of Triton, which has one for everybody who compiles."""
+    command = [sys.executable, "-m", "pytriton", "port", "small", "--out", "new"]
+    variables = {**os.environ, "PYTRITON_PROGRESS": progress}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert re.fullmatch(wanted, done.stderr)
 
 
 def git(folder: Path, *words: str) -> str:

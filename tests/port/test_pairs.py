@@ -37,10 +37,11 @@ def written(made: Generated, folder: Path) -> Path:
 
 
 def ported(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
-    """The exit status, and what is said on stderr."""
+    """The exit status, and what is said on stderr beside the progress."""
     capsys.readouterr()
     status = main(["port", str(folder / "twins"), "--out", str(folder / "new"), *options])
-    return status, capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines(keepends=True)
+    return status, "".join(line for line in lines if not line.startswith("porting "))
 
 
 def check_ported(folder: Path) -> None:
