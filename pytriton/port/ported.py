@@ -262,7 +262,8 @@ def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], progra
             continue  # the run replaces reading
         text = str(extracted.text).strip()
         own = tuple(observation for observation in seen if observation.text.strip() == text)
-        part = any(text in other.text or between(text.split(HOLE), other.text.strip()) for other in seen)
+        pieces = re.split(f"{HOLE}|%%|{{{{|}}}}", text)  # doubled, for ``%`` and ``str.format``, is one
+        part = any(text in other.text or between(pieces, other.text.strip()) for other in seen)
         if own or extracted.launches or not part:
             yield extracted, own
     yield from strangers(seen, founds, program)

@@ -183,7 +183,7 @@ class Places:
     def _look_at(self, path: Path, node: ast.Constant, text: str, replaced: set[str]) -> None:
         """A string: a whole text, one with holes, or a part of one."""
         line, column = node.lineno, node.col_offset
-        if looks_like(re.sub(r"%[sd]|\{\w*\}", "x", text)):
+        if looks_like(re.sub(r"%(\(\w+\))?[sd]|\{\w*\}", "x", text)):
             self.strings.setdefault(text.strip(), []).append((path, line, column))
             for split in (_fields(text), _conversions(text)):
                 if split is not None:
@@ -196,7 +196,8 @@ class Places:
                 self.templates.append(Template(path, line, column, pieces, holes, self._label(path)))
         if len(text.strip()) >= MIN_PART and "\n" in text:
             number = sum(part.path == path for part in self.parts) + 1
-            self.parts.append(Template(path, line, column, (text,), (), f"<{self.names[path]} {number}>"))
+            label = f" <{self.names[path]} {number}> "  # with spaces, as `text` may begin and end with lines
+            self.parts.append(Template(path, line, column, (text,), (), label))
 
     def _label(self, path: Path) -> str:
         number = sum(template.path == path for template in self.templates)
