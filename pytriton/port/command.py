@@ -46,16 +46,16 @@ def port(options: argparse.Namespace) -> int:
         return usage(options, misuse)
     is_package = _is_package(options)
     root = options.paths[0].resolve() if is_package else root_of(options.paths)
-    if is_package and is_ported(root):
-        print(f"{root.name}: is already ported")
-        return 0
     try:
+        if is_package and is_ported(root):
+            print(f"{root.name}: is already ported")
+            return 0
         paths = list(files(options.paths, options.out))
         seen, status = observe(options.run, options.paths) if options.run else ([], 0)
     except FileNotFoundError as error:
         print(f"{error}: error: No such file or directory", file=sys.stderr)
         return 2
-    except ProgramError as error:
+    except (ProgramError, FileExistsError) as error:
         return _refused(str(error))
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
     ported = _ported(texts, root, options)

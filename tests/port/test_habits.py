@@ -49,11 +49,12 @@ class Habit:
     """How a package is ported.
 
     ``run``: what a port says that only reads it, whose status is 1; then it is ported with a run. ``refused``: what
-    that says, too. ``environment``: what a port does not see.
+    that says, too. ``misuse``: what ends a port with status 2, ``environment``: what a port does not see.
     """
 
     run: str = ""
     refused: str = ""
+    misuse: str = ""
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -64,19 +65,27 @@ PACKAGES = {
     ),
     "class_attributes": Habit(),
     "constants_module": Habit(),
+    "dedented": Habit(refused="__init__.py:8: cannot tell how this source is put together: not ported"),
+    "define_lines": Habit(),
     "environment_defaults": Habit(environment={"HABITS_TM": "64", "HABITS_TN": "8"}),
     "format_of_arguments": Habit(run=f"__init__.py:22: {USE_A_RUN}"),
     "formatted": Habit(),
     "fstrings": Habit(),
     "header_and_body": Habit(),
+    "inherited": Habit(run=f"__init__.py:16: {USE_A_RUN}"),
     "kernels_as_arguments": Habit(run=f"launch.py:7: {USE_A_RUN}"),
     "kernels_by_dtype": Habit(),
+    "keywords": Habit(),
     "lambdas": Habit(),
     "merged_defines": Habit(),
     "named_by_define": Habit(),
+    "numpy_defines": Habit(),
+    "odd_file_names": Habit(),
     "one_name_twice": Habit(),
     "optional_pointers": Habit(),
-    "own_names": Habit(),
+    "own_folders": Habit(run=f"kernels_.py:7: {USE_A_RUN}"),
+    "own_launcher": Habit(misuse="_triton.py: a port has a module of this name: rename yours"),
+    "own_testing": Habit(misuse="_testing.py: a port has a module of this name: rename yours"),
     "partials": Habit(run=f"__init__.py:31: {USE_A_RUN}"),
     "percent_of_operators": Habit(run=f"__init__.py:21: {USE_A_RUN}"),
     "pickled": Habit(run=f"__init__.py:36: {USE_A_RUN}"),
@@ -85,16 +94,21 @@ PACKAGES = {
     "source_files": Habit(run="csrc/times.c: nothing launches this source"),
     "star_imports": Habit(run=f"ops.py:11: {USE_A_RUN}"),
     "star_of_triton": Habit(refused="__init__.py:3: triton.* is not in today's Triton"),
+    "stripped": Habit(),
     "style_of_2019": Habit(),
+    "substituted": Habit(
+        run=f"__init__.py:23: {USE_A_RUN}",
+        refused="__init__.py:15: cannot tell how this source is put together: not ported",
+    ),
     "sweeps": Habit(),
     "text_defines": Habit(),
     "wrapper_class": Habit(run=f"scale.py:35: {USE_A_RUN}"),
 }
 USUAL = {"kernels_by_dtype", "merged_defines", "optional_pointers", "text_defines", "fstrings"}
 FAULTS = {
-    "own_names": "a _triton.py of the package's own is taken for a launcher: 'is already ported', exit status 0",
     "pickled": "a Source cannot be pickled, as a text can",
     "reads_its_text": "a Source has no methods of a text; what looks at a text is changed without a word",
+    "stripped": "a Source has no methods of a text: AttributeError in the ported package, exit status 0",
     "star_of_triton": "refused without a line",
 }
 
@@ -159,9 +173,13 @@ def test_a_port_computes_what_the_package_did(name: str, tmp_path: Path, port: C
     run = ("--run", f"python -c 'import {name}; {name}.main(0)'")
     if habit.run:
         assert habit.run in port(name, 1, *habit.options)
+    if habit.misuse:
+        assert habit.misuse in port(name, 2, *habit.options)
+        assert not (tmp_path / "new").exists()
+        return
     if habit.refused:
-        assert habit.refused in port(name, 1, *habit.options).splitlines()
-        assert habit.refused in port(name, 1, *habit.options, *run).splitlines()
+        for options in ((), run) if not habit.run else (run,):
+            assert habit.refused in port(name, 1, *habit.options, *options).splitlines()
         return
     assert port(name, 0, *habit.options, *(run if habit.run else ())) == ""
     written = [path for path in (tmp_path / "new").rglob("*") if path.is_file()]

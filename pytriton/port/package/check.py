@@ -104,6 +104,6 @@ def _functions(text: bytes) -> tuple[_Function, ...]:
     """The functions of a module, by their first lines."""
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return tuple(
-        _Function(node.name, node.decorator_list[0].lineno, ast.dump(node).replace(node.name, "", 1))
+        _Function(node.name, node.decorator_list[0].lineno, ast.dump(node).replace(repr(node.name), "", 1))
         for node in nodes
     )

@@ -104,13 +104,20 @@ class _Work:
 
 
 def is_ported(root: Path) -> bool:
-    """Whether a package was ported before: it has a launcher module."""
-    return (root / f"{LAUNCHER}.py").exists()
+    """Whether a package was ported before: it has a launcher module. Other files of such names are refused."""
+    for name in MODULES.values():
+        path = root / f"{name}.py"
+        if path.exists():
+            if "`kernel` takes a `Source`" in path.read_text():
+                return True
+            raise FileExistsError(f"{path}: a port has a module of this name: rename yours")
+    return False
 
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     """A whole package, or no files where there is no kernel."""
-    work = _Work(root, Package(_free_folder(root)), Places.of(root))
+    folder = _free("kernels", {path.stem for path in root.iterdir()})
+    work = _Work(root, Package(folder), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
         place = work.places.of_text(str(text.extracted.text))
@@ -133,11 +140,6 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
         _edit_files(work)
         _write_modules(work)
     return work.package
-
-
-def _free_folder(root: Path) -> str:
-    names = ("kernels", "ported_kernels")
-    return next(name for name in names if not (root / name).exists() and not (root / f"{name}.py").exists())
 
 
 def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:

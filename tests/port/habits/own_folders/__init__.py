@@ -1,7 +1,7 @@
-"""The package has files of the names that a port would choose: _triton.py, kernels/, _testing.py."""
+"""The package has a folder and a file of the names that a port would choose for its kernels."""
 import torch
-from ._triton import launch
 from .kernels import shift
+from .kernels_ import launch
 
 
 def main(seed, n=40):

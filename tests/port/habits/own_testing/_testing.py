@@ -1,0 +1,2 @@
+def compare(same, x, y):
+    return same(x, y)
