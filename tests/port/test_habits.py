@@ -63,12 +63,14 @@ PACKAGES = {
     "built_in_parts": Habit(
         refused="__init__.py:16: cannot tell how this source is put together: not ported"
     ),
+    "changed_defines": Habit(),
     "class_attributes": Habit(),
     "constants_module": Habit(),
     "dedented": Habit(refused="__init__.py:8: cannot tell how this source is put together: not ported"),
     "define_lines": Habit(),
     "environment_defaults": Habit(environment={"HABITS_TM": "64", "HABITS_TN": "8"}),
     "format_of_arguments": Habit(run=f"__init__.py:22: {USE_A_RUN}"),
+    "false_and_0": Habit(),
     "formatted": Habit(),
     "fstrings": Habit(),
     "header_and_body": Habit(),
@@ -106,6 +108,7 @@ PACKAGES = {
 }
 USUAL = {"kernels_by_dtype", "merged_defines", "optional_pointers", "text_defines", "fstrings"}
 FAULTS = {
+    "false_and_0": "sets that differ in False and 0 only are mixed up; the proof refuses one, exit status 1",
     "pickled": "a Source cannot be pickled, as a text can",
     "reads_its_text": "a Source has no methods of a text; what looks at a text is changed without a word",
     "stripped": "a Source has no methods of a text: AttributeError in the ported package, exit status 0",
