@@ -137,6 +137,7 @@ def port(
 ) -> Callable[..., str]:
     """Ports a copy of a package into ``new``: what it says on stderr, if its status is as wanted."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTRITON_PROGRESS", "0")
 
     def ported(name: str, status: int, *options: str) -> str:
         shutil.copytree(HABITS / name, name, dirs_exist_ok=True)
