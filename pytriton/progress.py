@@ -14,14 +14,14 @@ from typing import Any, Final, TextIO
 PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
 
 
-def tell(line: str) -> None:
-    """A line on standard error, a log file as well."""
+def report(line: str) -> None:
+    """Print a line to standard error, also if that is a file."""
     if os.environ.get(PROGRESS_VARIABLE) != "0":
         print(line, file=sys.stderr, flush=True)
 
 
 def bar(what: str, total: int, stream: TextIO | None = None) -> Any:
-    """A tqdm bar; None where there is no terminal."""
+    """A tqdm bar; None if the stream is neither a terminal nor a notebook."""
     stream = sys.stderr if stream is None else stream
     if os.environ.get(PROGRESS_VARIABLE) == "0" or stream is None or not _is_watched(stream):
         return None

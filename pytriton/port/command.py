@@ -34,7 +34,7 @@ from pytriton.port.ported import PortedText, found_texts, port_texts, provable
 from pytriton.port.read.extract import files, root_of
 from pytriton.port.report import count, entries, write_report
 from pytriton.port.run.observations import ProgramError, observe
-from pytriton.progress import tell
+from pytriton.progress import report
 
 MAX_SHOWN: Final = 3  # names of files in a message
 
@@ -127,7 +127,7 @@ def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> li
         print("Triton is not installed: the kernels are not proved", file=stream)
     following = port_texts(texts, _given(options.defines))
     for number, name in enumerate(names, 1):
-        tell(f"porting {name} ({number} of {len(names)})")
+        report(f"porting {name} ({number} of {len(names)})")
         done.append(next(following))
         for line in _lines(done[-1], name, root):
             print(line, file=stream, flush=True)

@@ -288,7 +288,7 @@ def _map_texts(texts: int) -> Iterator[Any]:
     count = min(texts, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="triton")  # what it says to those who call it
+        warnings.filterwarnings("ignore", module="triton")  # its own warnings
         if count < 2 or not forks:
             yield from map(_apply, range(texts))
             return

@@ -201,6 +201,14 @@ def test_standard_error_has_the_progress_and_nothing_else(small: Path, progress:
     assert re.fullmatch(wanted, done.stderr)
 
 
+def test_a_module_of_ones_own_in_another_encoding_is_refused(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (small / "_triton.py").write_bytes(b"# -*- coding: latin-1 -*-\n# \xe9\n")
+    assert main(["port", "small", "--out", "new"]) == 2
+    assert "_triton.py: a port has a module of this name" in capsys.readouterr().err
+
+
 def git(folder: Path, *words: str) -> str:
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder), *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -108,7 +108,7 @@ def is_ported(root: Path) -> bool:
     for name in MODULES.values():
         path = root / f"{name}.py"
         if path.exists():
-            if "`kernel` takes a `Source`" in path.read_text():
+            if b"`kernel` takes a `Source`" in path.read_bytes():
                 return True
             raise FileExistsError(f"{path}: a port has a module of this name: rename yours")
     return False

@@ -1,4 +1,4 @@
-"""Who is told of the accesses and the statements of a launch, one program after another.
+"""Observers of the accesses and the statements of a launch, one program after another.
 
 Input: addresses, values and masks as NumPy arrays of one shape (runtime/interpret/accesses.py). Output of
 ``Racing``: ``races``, by the two sites that meet, and ``doubles``, the stores of a block that went to one address
@@ -20,7 +20,7 @@ from pytriton.runtime.checks.shadow import AccessShadow
 
 
 class Observer:
-    """It does nothing; subclasses do."""
+    """Accesses are reported to it in the order in which they run; subclasses use what they need."""
 
     def touched(self, program: Program, number: int, addresses: Any, inside: Any) -> None:
         """The access of a site: which of its elements are inside."""
@@ -35,7 +35,7 @@ class Observer:
 
 
 class Racing(Observer):
-    """The memory's shadow is asked at each access of one launch."""
+    """Looks up the shadow of the memory at each access of one launch."""
 
     def __init__(self, sites: Sequence[Site], grid: Program) -> None:
         self.races: dict[tuple[int, int], Race] = {}

@@ -1,7 +1,7 @@
 """The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
 
 Input: the addresses and the mask of a block. Output: a load gives 0 for what is outside, a store and an atomic do
-nothing there; the first such access of each site is kept with the number of all. An observer is told of each.
+nothing there; the first such access of each site is kept with the number of all. Each is reported to an observer.
 """
 
 from __future__ import annotations
