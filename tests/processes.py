@@ -2,12 +2,14 @@
 
 ``python`` starts one, with the pytriton of this checkout. ``run`` is the same for a program that would first wait
 for torch and Triton: a process that has imported both, and none of this project, forks for each program. There is
-one for compiled and one for interpreted kernels, as Triton reads TRITON_INTERPRET when it is imported.
+one for compiled and one for interpreted kernels, as Triton reads TRITON_INTERPRET when it is imported, and one for
+programs without Triton.
 """
 
 from __future__ import annotations
 
 import atexit
+import importlib
 import json
 import os
 import subprocess
@@ -39,16 +41,20 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     input: str = "",
+    triton: bool = True,
     **_: object,
 ) -> subprocess.CompletedProcess[str]:
-    """``subprocess.run(command, capture_output=True, text=True, ...)`` of ``[sys.executable, ...]``."""
+    """``subprocess.run(command, capture_output=True, text=True, ...)`` of ``[sys.executable, ...]``.
+
+    ``triton``: whether it has been imported.
+    """
     executable, *words = command
     assert executable == sys.executable
     environment = dict(os.environ if env is None else env)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "0").write_text(input)
         asked = {"words": words, "cwd": str(cwd or Path.cwd()), "env": environment, "files": folder}
-        server = _server(environment.get("TRITON_INTERPRET", "0"))
+        server = _server(environment.get("TRITON_INTERPRET", "0"), triton)
         assert server.stdin is not None
         assert server.stdout is not None
         print(json.dumps(asked), file=server.stdin, flush=True)
@@ -58,9 +64,9 @@ def run(
 
 
 @cache
-def _server(interpret: str) -> subprocess.Popen[str]:
+def _server(interpret: str, triton: bool) -> subprocess.Popen[str]:
     server = subprocess.Popen(
-        [sys.executable, "-P", __file__],
+        [sys.executable, "-P", __file__, *["triton.language"] * triton],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -74,10 +80,8 @@ def _server(interpret: str) -> subprocess.Popen[str]:
 
 
 def serve() -> None:
-    import numpy  # noqa: F401
-    import torch  # noqa: F401
-    import triton.language  # noqa: F401
-
+    for name in ("numpy", "torch", *sys.argv[1:]):
+        importlib.import_module(name)
     own = len(os.environ.get("PYTHONPATH", "").split(os.pathsep)) if os.environ.get("PYTHONPATH") else 0
     del sys.path[:own]
     for line in sys.stdin:

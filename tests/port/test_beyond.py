@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.__main__ import main
+from tests import processes
 
 INIT = '''\
 import torch
@@ -67,14 +67,7 @@ def test_a_define_that_no_run_showed(choice: str, halved: Callable[[int], bool],
     use.write_text("import torch, boxes\n[boxes.box(torch.ones(20), k) for k in (16, 256)]\n")
     assert main(["port", str(folder), "--out", str(tmp_path / "new"), "--run", str(use)]) == 0
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "new"), "TRITON_INTERPRET": "1"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = processes.run([sys.executable, "-W", "ignore", "-c", PROGRAM], env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     results = dict(zip(ASKED, json.loads(done.stdout), strict=True))
     wanted = {k: 25.0 * k * (0.5 if halved(k) else 1.0) for k in ASKED}

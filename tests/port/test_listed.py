@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from pytriton.__main__ import main
+from tests import processes
 
 SOURCES = """\
 import os
@@ -79,7 +79,7 @@ def test_a_listed_folder_keeps_its_names(
     paths = os.pathsep.join(map(str, (blocked, ported.parent)))
     environment = {**os.environ, "PYTHONPATH": paths, "TRITON_INTERPRET": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_scaling.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
 
 
@@ -93,7 +93,5 @@ def test_a_name_that_is_only_known_at_run_time(package: Path, tmp_path: Path) ->
         "import torch, scaling; x = torch.ones(40); print(*(scaling.scaled(x, f)[39].item() for f in (2, 3)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "new"), "TRITON_INTERPRET": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True
-    )
+    done = processes.run([sys.executable, "-c", program], env=environment, cwd=tmp_path)
     assert done.stdout == "2.0 3.0\n", done.stderr

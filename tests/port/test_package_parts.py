@@ -18,6 +18,7 @@ from pytriton.port.package.modules import WIDTH, _condition
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.serves import ConditionLambda
 from pytriton.port.package.texts import Places
+from tests import processes
 from tests.processes import python
 
 MAX_WITH_ALL = 372  # lines of a launcher with all parts; no package has them all (test_packages.py)
@@ -195,8 +196,8 @@ def test_a_second_run_changes_nothing_and_edits_are_kept(
 def test_standard_error_has_the_progress_and_nothing_else(small: Path, progress: str, wanted: str) -> None:
     """No warning of Triton, which has one for everybody who compiles."""
     command = [sys.executable, "-m", "pytriton", "port", "small", "--out", "new"]
-    variables = {**os.environ, "PYTRITON_PROGRESS": progress}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    variables = {**os.environ, "PYTHONPATH": str(processes.ROOT), "PYTRITON_PROGRESS": progress}
+    done = processes.run(command, env=variables)
     assert done.returncode == 0
     assert re.fullmatch(wanted, done.stderr)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
 import sys
 
 import pytest
 
-from tests.work import PATIENCE
+from tests import processes
 
 pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")), reason="no C compiler")
 
@@ -39,12 +39,11 @@ kernel = pytriton.kernel(MUL, defines={"TYPE": "float", "TN": 64})
 
 
 def printed(program: str, **environment: str) -> str:
-    run = subprocess.run(
+    paths = os.pathsep.join([str(processes.ROOT), *filter(None, sys.path)])
+    run = processes.run(
         [sys.executable, "-W", "ignore", "-c", BEFORE + program],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(filter(None, sys.path)), **environment},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": paths, **environment},
+        triton=False,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout
