@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,3 +43,20 @@ class Settings:
     part: Literal["", "inspector", "executor"] = ""
     on_cpu: bool = False
     traced: bool = False
+
+
+# Which era's constructor was called, by the types of positional arguments.
+#
+# 2019  kernel(src, ['C']), the names of the outputs
+# 2020  kernel(src, defines, num_warps)
+# 2021  kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
+
+
+def order_of(positional: Sequence[object]) -> tuple[str, ...]:
+    """The names of the arguments that follow the source in a call of ``pytriton.kernel``."""
+    first, second = (*positional, None, None)[:2]
+    if isinstance(first, (list, tuple)):
+        return ("outputs", "defines", "num_warps")
+    if not positional or isinstance(first, Mapping) or (first is None and isinstance(second, (int, list))):
+        return ("defines", "num_warps")
+    return ("device", "defines", "num_warps", "autotune_configs", "autotune_key")

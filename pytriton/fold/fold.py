@@ -66,7 +66,7 @@ class Folded(NamedTuple):
         values: dict[str, object] = {}
         for name in self.constexprs:
             value = number(defines.get(name))
-            given = value is not None and value is not False
+            given = bool(value) if name in self.leaves.truths else value is not None and value is not False
             values[name] = given if name in self.flags else as_number(value)
         return values
 

@@ -13,11 +13,12 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
-from pytriton.port.package.launcher import NAMES, TESTING, launcher, module_of_tests
+from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import WIDTH, _condition
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.serves import ConditionLambda
 from pytriton.port.package.texts import Places
+from pytriton.port.read.library import NAMES
 from tests import processes
 from tests.processes import python
 
@@ -149,7 +150,7 @@ def test_labels(package: Path) -> None:
 def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses = Uses(set(NAMES) | {"cdiv"}, set(TESTING))
     uses.keywords |= {"bench", "num_warps"}
-    uses.attributes.add("set_constant")
+    uses.attributes |= {"set_constant", "strip", "deepcopy"}
     text = launcher("kernels", uses, [], {"a/x.c": "a/x.c"}, True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)

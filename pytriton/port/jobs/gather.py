@@ -121,7 +121,8 @@ def _use(
             dark = dark or Unknown(f"the name {name!r}")
             continue
         name = str(name)
-        value = _decided(value, decisions)
+        if isinstance(value, Unknown):  # perhaps a condition that was decided on the way
+            value = decisions.get(value.text, value)
         if isinstance(value, (list, tuple)) and value and all(_is_value(item) for item in value):
             swept[name] = tuple(plain(item) for item in value)
             if len(value) == 1:
@@ -137,7 +138,7 @@ def _use(
         {name: value for name, value in swept.items() if name in taken},
         unknown,
         points,
-        _dark(dark, dark_points),
+        dark.text if isinstance(dark, Unknown) else dark_points,
         kernel.kernel if isinstance(kernel.kernel, str) else None,
         launch.line,
         launch.file or extracted.path,
@@ -157,19 +158,6 @@ def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
         if way is False:
             excluded.add(word)
     return frozenset(excluded)
-
-
-def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
-    """A condition that was decided on the way, as a bool."""
-    if not isinstance(value, Unknown):
-        return value
-    return decisions.get(value.text, value)
-
-
-def _dark(more: Any, points: str | None) -> str | None:
-    if isinstance(more, Unknown):
-        return more.text
-    return points
 
 
 def _points(configs: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:

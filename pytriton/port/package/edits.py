@@ -11,12 +11,13 @@ Invariant: the edits of a file do not overlap.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from pytriton.port.package.texts import Template
 from pytriton.port.read.extract import strings_of
+from pytriton.port.read.library import parsed
 
 LAUNCHER: Final = "_triton"
 MODULES: Final = {"triton": LAUNCHER, "triton.testing": "_testing"}  # the replacement of each
@@ -58,8 +59,8 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement
             names[name] = None
             edits.append(file.edit(node, name.name))
     if opened:
-        edits += _reads(file, dots, bool(edits))
-    edits += _import_of_kernels(file, dots, names, edits)
+        edits += _reads(file, dots)
+    edits += _import_of_kernels(file, dots, names)
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
     return data
@@ -70,7 +71,7 @@ class _File:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.tree = ast.parse(data)
+        self.tree = parsed(data)
         self.newline = "\r\n" if b"\r\n" in data else "\n"
         self._starts = [0]
         for line in data.splitlines(keepends=True):
@@ -121,9 +122,7 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             yield file.edit(node, f"{load}('.{LAUNCHER}', {package})")
 
 
-def _import_of_kernels(
-    file: _File, dots: str, names: Iterable[Replacement], edits: Iterable[Edit]
-) -> Iterator[Edit]:
+def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
     """The imports of the names that replace strings, after the last import at the top of the file."""
     modules: dict[str, list[str]] = {}
     for name in names:
@@ -131,11 +130,10 @@ def _import_of_kernels(
     if not modules:
         return
     lines = [f"from {module} import {', '.join(sorted(of))}" for module, of in sorted(modules.items())]
-    starts = {edit.start for edit in edits}
     last: ast.stmt | None = None
     for number, node in enumerate(file.tree.body):
         docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if docstring or isinstance(node, (ast.Import, ast.ImportFrom)) or _assigns_triton(file, node, starts):
+        if docstring or isinstance(node, (ast.Import, ast.ImportFrom)):
             last = node
         elif not isinstance(node, ast.Try):
             break
@@ -148,20 +146,13 @@ def _import_of_kernels(
         yield Edit(end, end, text + file.newline)
 
 
-def _assigns_triton(file: _File, node: ast.stmt, starts: set[int]) -> bool:
-    return (
-        isinstance(node, ast.Assign)
-        and file.span(node)[0] in starts
-        and is_import_of_triton(node.value, file.tree)
-    )
-
-
 # ---------------------------------------------------------------- files that are opened
 
 
-def _reads(file: _File, dots: str, has_triton: bool) -> Iterator[Edit]:
+def _reads(file: _File, dots: str) -> Iterator[Edit]:
     """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
-    name = next(_bound(file.tree, file.tree.body), LAUNCHER)
+    names = (name for name, module in _bound(file.tree, file.tree.body) if module == "triton")
+    name = next(names, LAUNCHER)
     edits: list[Edit] = []
     for node in ast.walk(file.tree):
         match node:
@@ -235,64 +226,73 @@ class Uses:
     modules: set[str] = field(default_factory=set)  # dotted names below triton that are no more
 
     def add(self, other: Uses) -> None:
-        self.names |= other.names
-        self.testing |= other.testing
-        self.attributes |= other.attributes
-        self.keywords |= other.keywords
-        self.modules |= other.modules
+        for name, taken in vars(other).items():
+            getattr(self, name).update(taken)
 
 
 def uses_of(tree: ast.Module) -> Uses:
     """What one file takes."""
     uses = Uses()
-    bound, testing = set(_bound(tree, ast.walk(tree))), set(_bound_testing(tree))
+    bound = dict(_bound(tree, ast.walk(tree)))
+    of_module = {"triton": uses.names, "triton.testing": uses.testing}
     for node in ast.walk(tree):
         match node:
-            case ast.ImportFrom(module="triton", level=0, names=names):
-                uses.names |= {alias.name for alias in names}
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in testing:
-                uses.testing.add(attr)
-            case ast.ImportFrom(module="triton.testing", level=0, names=names):
-                uses.testing |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str(module), level=0, names=names) if module in MODULES:
+                of_module[module] |= {alias.name for alias in names}
             case ast.ImportFrom(module=str(module), level=0) if module.startswith("triton."):
                 uses.modules.add(module)
             case ast.Import(names=names):
                 uses.modules |= {alias.name for alias in names if alias.name.startswith("triton.")}
-            case ast.Attribute(value=ast.Attribute(value=ast.Name(id=name), attr="testing"), attr=attr):
-                if name in bound:
-                    uses.testing.add(attr)
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in bound:
-                uses.names.add(attr)
-            case ast.Attribute(attr=attr):
-                uses.attributes.add(attr)
+            case ast.Attribute(value=value, attr=attr):
+                name, dot, rest = ast.unparse(value).partition(".")
+                of_module.get(f"{bound.get(name)}{dot}{rest}", uses.attributes).add(attr)
             case ast.Call(keywords=keywords):
                 uses.keywords |= {keyword.arg for keyword in keywords if keyword.arg}
     uses.modules.discard("triton.testing")
     return uses
 
 
-def _bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The names that these statements of a file give triton."""
+def looks_at_text(tree: ast.Module, strings: Collection[tuple[int, int]]) -> Iterator[int]:
+    """The lines that need the text of one of these strings, by the name that is given to it."""
+    given = {
+        _name(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and (node.value.lineno, node.value.col_offset) in strings
+        for target in node.targets
+    }
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Call(func=ast.Name(id="len"), args=[text])
+                | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[text])
+                | ast.BinOp(left=text)
+                | ast.Subscript(value=text)
+                | ast.Attribute(
+                    value=text, attr="encode" | "find" | "lower" | "split" | "splitlines" | "startswith"
+                )
+            ) if isinstance(text, (ast.Name, ast.Attribute)) and _name(text) in given:
+                yield node.lineno
+
+
+def _name(node: ast.expr) -> str:
+    """``src`` of ``src`` and of ``self.src``."""
+    return ast.unparse(node).rpartition(".")[2]
+
+
+def _bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """The names that these statements of a file give triton and triton.testing, with which it is."""
     for node in nodes:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    if alias.name == "triton" or (alias.name.startswith("triton.") and not alias.asname):
-                        yield alias.asname or "triton"
+                    if alias.asname and alias.name in MODULES:
+                        yield alias.asname, alias.name
+                    elif alias.name.partition(".")[0] == "triton":
+                        yield "triton", "triton"
+            case ast.ImportFrom(module="triton", names=names):
+                yield from ((alias.asname or alias.name, f"triton.{alias.name}") for alias in names)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value, tree):
-                yield name
-
-
-def _bound_testing(tree: ast.Module) -> Iterator[str]:
-    """The names of triton.testing in a file, except ``triton.testing`` itself."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                yield from (
-                    alias.asname for alias in names if alias.name == "triton.testing" and alias.asname
-                )
-            case ast.ImportFrom(module="triton", level=0, names=names):
-                yield from (alias.asname or alias.name for alias in names if alias.name == "testing")
+                yield name, "triton"
 
 
 def is_import_of_triton(node: ast.AST, tree: ast.Module) -> bool:

@@ -18,15 +18,9 @@ from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Uses
 from pytriton.port.package.serves import LANGUAGE, serves
+from pytriton.port.read.library import PASSED
 
-# What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
-NAMES: Final = frozenset(
-    """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
-    utils""".split()
-)
-PASSED: Final = frozenset(
-    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
-)
+# Names of triton.testing.
 TESTING: Final = frozenset("Benchmark allclose do_bench mask_tensor perf_report sparsify_tensor".split())
 
 
@@ -52,6 +46,8 @@ def launcher(
         "changes": any(serves(kernel).changes for kernel in kernels),
         "integers": any(kernel.arguments for kernel in kernels),
         "labels": labels,
+        "stripped": bool({"strip", "lstrip", "rstrip"} & uses.attributes),
+        "pickled": bool({"dump", "dumps", "save", "deepcopy"} & uses.attributes),
         "truth": any("tl.int1" in kernel.text for kernel in kernels),
         "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
         "sweep": sweeps or "config" in names,
@@ -90,7 +86,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("ctypes", "functools", "itertools", "operator", "os", "timeit")
+_MODULES: Final = ("ctypes", "functools", "itertools", "operator", "os", "sys", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

@@ -9,7 +9,7 @@ Invariant: functions and sources of a module have different names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill, wrap
 from typing import Final
@@ -112,21 +112,15 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
         yield f"{pad}],"
     yield from _named("written", ported.writes, inner)
     leaves = ported.folded.leaves
-    switches = [name for name in leaves.flags if name not in leaves.truths]
-    if switches:
-        yield from _named("flags", switches, inner)
+    yield from _named("flags", [name for name in leaves.flags if name not in leaves.truths], inner)
     truths = [f'"{name}": {list(values)}' for name, values in leaves.truths.items()]
     if truths:
         yield from _packed(f"{pad}truths={{", truths, "},", inner)
-    if serving.numbers:
-        yield from _named("numbers", serving.numbers, inner)
+    yield from _named("numbers", serving.numbers, inner)
     if serving.condition.terms:
         yield from _condition("serves=", serving.condition, inner)
-    if serving.closed:
-        yield from _named("closed", serving.closed, inner)
-    retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
-    if retuned:
-        yield from _named("key", retuned, inner)
+    yield from _named("closed", serving.closed, inner)
+    yield from _named("key", [p.identifier for p in ported.parameters if p.retune], inner)
     if ported.stages:
         yield f"{pad}stages={list(ported.stages)},"
     if ported.folded.grouped:
@@ -137,8 +131,10 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     yield f"{' ' * indent}{closed}"
 
 
-def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
-    return _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
+def _named(name: str, values: Collection[str], indent: int) -> Iterator[str]:
+    """A list of names; nothing for none."""
+    if values:
+        yield from _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
 
 
 def _change(change: Change, indent: int) -> Iterator[str]:

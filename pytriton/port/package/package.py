@@ -18,11 +18,12 @@ from typing import Final, NamedTuple
 
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
-from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, uses_of
-from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
+from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, looks_at_text, uses_of
+from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import ModuleKernel, module, source_name, table
 from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
+from pytriton.port.read.library import NAMES, PASSED, parsed
 
 
 class Placed(NamedTuple):
@@ -274,7 +275,7 @@ def _edit_files(work: _Work) -> None:
         if "__pycache__" in path.parts:
             continue
         data = path.read_bytes()
-        tree = ast.parse(data)
+        tree = parsed(data)
         of_file = uses_of(tree)
         if any(isinstance(node, ast.Attribute) and node.attr in LISTING for node in ast.walk(tree)):
             work.listed.add(path.parent)
@@ -287,6 +288,10 @@ def _edit_files(work: _Work) -> None:
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
+        replaced = {at for at, name in names.items() if name.template is None}
+        for line in sorted({*looks_at_text(tree, replaced)}):
+            what = "needs the text of a source that was ported: change this line"
+            work.package.problems.append(Note(work.shown(path, line), what))
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed

@@ -17,6 +17,7 @@ from typing import Final
 from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.interpret import follow
+from pytriton.port.read.library import parsed
 from pytriton.port.read.values import LaunchSite, Traced, traced
 
 
@@ -80,7 +81,7 @@ def _whole(text: str, line: int = 1) -> Traced:
 
 def _python(path: Path, text: str, root: Path) -> list[Found]:
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"this Python cannot be read ({error.__class__.__name__}: {error})"
         return [Found(path, _whole(HOLE), problem=why)] if looks_like(text) else []

@@ -96,7 +96,7 @@ class Interpreter(Evaluator):
         if module is not None:
             return module
         try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+            tree = library.parsed(path.read_text(encoding="utf-8"))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return Library(name)
         return self.module(path, tree, name)
@@ -206,6 +206,8 @@ class Interpreter(Evaluator):
     def do_importfrom(self, node: ast.ImportFrom, frame: Frame) -> None:
         module = self.imported(node.module or "", node.level, frame)
         for alias in node.names:
+            if alias.name == "*" and isinstance(module, Frame):
+                frame.names |= module.names
             inner = f"{node.module}.{alias.name}" if node.module else alias.name
             if isinstance(module, Frame) and alias.name in module.names:
                 value = module.names[alias.name]

@@ -6,6 +6,7 @@ has an effect outside: the only files read are Triton-C texts and modules inside
 
 from __future__ import annotations
 
+import ast
 import itertools
 import os.path
 import posixpath
@@ -25,10 +26,30 @@ from pytriton.port.read.values import (
     literal,
     traced,
 )
+from pytriton.settings import order_of
 
+# What is asked of triton: names that a port replaces, and names that today's Triton has.
+NAMES: Final = frozenset(
+    """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
+    utils""".split()
+)
+PASSED: Final = frozenset(
+    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
+)
 MAX_ELEMENTS: Final = 256  # of a list that a function makes, or that a loop visits
 
 DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}
+
+
+def parsed(data: str | bytes) -> ast.Module:
+    """The tree of a file, in which ``from triton import *`` has the names that the file uses."""
+    tree = ast.parse(data)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module="triton", names=[ast.alias(name="*")]):
+                node.names = [ast.alias(name) for name in sorted(used & (NAMES | PASSED))] or node.names
+    return tree
 
 
 def attribute(library: Library, name: str) -> Any:
@@ -65,8 +86,8 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
         source = _read([source], {}, root)
     if not all(isinstance(name, str) for name in named):
         raise NotKnown
-    options = dict(zip(_order(positional), positional, strict=False))
-    options = {**options, **{key: value for key, value in named.items() if value is not None}}
+    options = dict(zip(order_of(positional), positional, strict=False))
+    options |= {key: value for key, value in named.items() if value is not None}
     defines = options.get("defines")
     kernel = options.get("kernel")
     if kernel is None and isinstance(source, Traced) and source.kernels:
@@ -79,15 +100,6 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
         kernel,
         options.get("strict_literals") is True,
     )
-
-
-def _order(positional: list[Any]) -> tuple[str, ...]:
-    first, second = (*positional, None, None)[:2]
-    if isinstance(first, dict) or (first is None and isinstance(second, (int, list))):
-        return ("defines", "num_warps")
-    if isinstance(first, (list, tuple)):
-        return ("outputs", "defines", "num_warps")
-    return ("device", "defines", "num_warps", "autotune_configs", "autotune_key")
 
 
 def configs(listed: Any) -> Any:

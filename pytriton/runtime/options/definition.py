@@ -17,7 +17,7 @@ from pytriton.pipeline import Translation, translate_as
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.options.annotations import Check, Heuristic
 from pytriton.runtime.options.defines import Config, define_of, product
-from pytriton.settings import Settings
+from pytriton.settings import Settings, order_of
 from pytriton.source import Source
 
 # A source text and how it is to be translated: what a kernel object knows before any defines.
@@ -116,13 +116,6 @@ class Heuristics:
         return replace(config, defines={**config.defines, **computed})
 
 
-# Which era's constructor was called, by the types of positional arguments.
-#
-# 2019  kernel(src, ['C']), the names of the outputs
-# 2020  kernel(src, defines, num_warps)
-# 2021  kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """A constructor's arguments, whatever era wrote them."""
@@ -135,17 +128,12 @@ class Given:
     outputs: tuple[str, ...] = ()
 
 
-_2019: Final = ("outputs", "defines", "num_warps")
-_2020: Final = ("defines", "num_warps")
-_2021: Final = ("device", "defines", "num_warps", "autotune_configs", "autotune_key")
-
-
 _ORDERS: Final = "the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
 
 
 def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
     """Positional and keyword arguments together; raises LaunchError if they do not fit any era."""
-    order = _order(positional)
+    order = order_of(positional)
     if len(positional) > len(order):
         raise refusal(
             f"pytriton.kernel takes {len(order)} arguments after the source ({', '.join(order)}), "
@@ -166,17 +154,6 @@ def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
     if positional and isinstance(given.num_warps, (str, torch.device, Mapping)):
         raise refusal(f"num_warps is {given.num_warps!r}", "TC515", cure)
     return given
-
-
-def _order(positional: tuple[Any, ...]) -> tuple[str, ...]:
-    if not positional or isinstance(positional[0], Mapping):
-        return _2020
-    first, second = (*positional, None)[:2]
-    if isinstance(first, (list, tuple)):
-        return _2019
-    if first is None and isinstance(second, (int, list)):
-        return _2020
-    return _2021
 
 
 def device_of(given: Any) -> torch.device | None:
