@@ -374,8 +374,8 @@ def _settled(
         if comparison.operator == "=="
         and isinstance(comparison.left, str)
         and isinstance(comparison.right, int)
+        and comparison.left not in floats
     }
-    values = {name: number for name, number in values.items() if name not in floats}
     for comparison, entry in counting:
         left, right = comparison.left, comparison.right
         if values and not (isinstance(left, str) and isinstance(right, int)):
@@ -408,15 +408,13 @@ def _bounds(
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
         return False
-    product: Product
-    if isinstance(left, str) and isinstance(right, int):
-        product, factor, number = (left,), 1, right
-    else:
-        products = polynomial(("-", left, right))
-        number = -products.pop((), 0)
-        if len(products) != 1:
-            return False
-        [(product, factor)] = products.items()
+    if not floats.isdisjoint((*names_in(left), *names_in(right))):
+        return False  # what follows is arithmetic of integers
+    products = polynomial(("-", left, right))
+    number = -products.pop((), 0)
+    if len(products) != 1:
+        return False
+    [(product, factor)] = products.items()
     if sign in ("<", ">"):
         sign, number = f"{sign}=", number - 1 if sign == "<" else number + 1
     if factor < 0:

@@ -109,7 +109,7 @@ def _entry(text: PortedText, placed: Placed, package: Package, root: Path) -> En
 
 def count(text: str) -> int:
     """The lines of a text that are not empty."""
-    return sum(1 for line in text.splitlines() if line.strip())
+    return len([*filter(str.strip, text.splitlines())])
 
 
 def declaration_line(kernel: PortedKernel) -> int:

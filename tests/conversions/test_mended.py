@@ -22,6 +22,9 @@ CASES = [
     case("literal by half", HALF, -2.5, "0.1 / x", -0.03997802734375),
     case("half by define", HALF, 3.0, "x / K", 0.0, K=1e5),
     case("bfloat16 by literal", BFLOAT16, 0.10009765625, "x / 100000", 1.0058283805847168e-06),
+    case("-0.0f or an integer", LONG, 5, "1 / (x > 9 ? *X : -0.0f)", -float("inf")),
+    case("0.0f or an integer", LONG, 5, "1 / (x > 9 ? *X : 0.0f)", float("inf")),
+    case("a define or an integer", LONG, 5, "1 / (x > 9 ? *X : K)", -float("inf"), K=-0.0),
     case("1.0f / 0.0f", LONG, 0, "1.0f / 0.0f", float("inf")),
 ]
 

@@ -340,3 +340,15 @@ def test_a_translation_that_triton_refuses(
     translated_by(lambda defines: handmade("@triton.jit\ndef f(x):\n    tl.store(x, y)\n", "float* x"))
     with pytest.raises(CompileError):
         pytriton.kernel("anything")(torch.zeros(1), grid=1)
+
+
+def test_a_heuristic_sees_numbers() -> None:
+    """A numeric text is a number to it, as it is to a grid."""
+    kernel = pytriton.kernel(
+        "__global__ void f(int *o, int n) { *o = TM * 10 + EVEN; }",
+        autotune_configs=[pytriton.config(defines={"TM": "128"})],
+        heuristics={"EVEN": lambda given: given["n"] % given["TM"] == 0},
+    )
+    o = torch.zeros(1, dtype=torch.int32)
+    kernel(o, 256, grid=lambda opt: (opt.TM // 128,))
+    assert o.tolist() == [1281]

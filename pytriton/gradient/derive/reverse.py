@@ -36,7 +36,7 @@ from pytriton.gradient.derive.graph import (
     refuse,
 )
 from pytriton.gradient.derive.loops import OnlyAdds, only_adds
-from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled
+from pytriton.gradient.derive.rules import Cotangent, adjoint_type, back, settled, where_not_0
 from pytriton.gradient.derive.states import Checkpoints, Kept, States, repeat
 from pytriton.lang.tree.typed import (
     Binary,
@@ -161,7 +161,12 @@ class Reversed(Recomputed):
             self.emit(f.declare(wide, value))
             self._halves[wide] = value
             value = f.named(wide)
-        back(write.value, Cotangent(value, shape, mask, True), self)
+        back(write.value, Cotangent(value, shape, mask), self)
+
+    def _popped(self, symbol: Symbol) -> Cotangent | None:
+        """The sum of the cotangents of a variable, if it has some."""
+        adjoint = self._adjoints.pop(symbol, None)
+        return None if adjoint is None else self._collected(symbol, adjoint)
 
     def _collected(self, symbol: Symbol, adjoint: _Adjoint) -> Cotangent:
         """The sum of the cotangents of a variable."""
@@ -186,8 +191,8 @@ class Reversed(Recomputed):
             return Cotangent(value, shape)
         masks = f.unique(mask for mask in adjoint.masks if mask is not None)
         if adjoint.inner or len(masks) > MAX_MASKS:
-            return Cotangent(value, shape, f.binary("!=", value, f.ZERO), True)
-        return Cotangent(value, shape, functools.reduce(f.either, masks), True)
+            return where_not_0(value, shape)
+        return Cotangent(value, shape, functools.reduce(f.either, masks))
 
     def _total(self, cotangents: list[Cotangent]) -> Expr | None:
         """The sum of cotangents; under one mask where they have the same one."""
@@ -208,16 +213,16 @@ class Reversed(Recomputed):
         return self.new(f"d_{symbol.name}", type_, word)
 
     def _reverse_branch(self, branch: Branch) -> None:
-        cotangents: list[tuple[tuple[Symbol, Symbol], Expr]] = []
-        for merge in branch.merges:
-            adjoint = self._adjoints.pop(merge.after, None)
-            if adjoint is not None:
-                cotangents.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
+        cotangents = [
+            ((merge.yes, merge.no), cotangent)
+            for merge in branch.merges
+            if (cotangent := self._popped(merge.after))
+        ]
 
         def write(arm: list[Item], at: int) -> None:
             self._own(arm)
-            for ends, formula in cotangents:
-                self.contribute(ends[at], Cotangent(formula, shape_of(ends[at].type)))
+            for ends, cotangent in cotangents:
+                self.contribute(ends[at], cotangent)
             self._block(arm)
 
         self._decide(branch, write)
@@ -243,20 +248,18 @@ class Reversed(Recomputed):
     def _reverse_sums(self, proof: OnlyAdds) -> None:
         """A loop that runs forward: the cotangents of its sums are the same in all iterations."""
         loop = proof.loop
-        cotangents: dict[Symbol, Expr] = {}
+        cotangents: dict[Symbol, Cotangent] = {}
         for carry in loop.carried:
-            adjoint = self._adjoints.pop(carry.after, None)
-            if adjoint is not None:
-                cotangents[carry.inside] = value = self._collected(carry.after, adjoint).value
+            if value := self._popped(carry.after):
+                cotangents[carry.inside] = value
                 if carry.after in self.left_cotangents:
-                    self.emit(f.store(self._spell(self.left_cotangents[carry.after]), value, None))
+                    self.emit(f.store(self._spell(self.left_cotangents[carry.after]), value.value, None))
 
         def write(body: list[Item]) -> None:
             self._own(body, loop.carried)
             for carry in loop.carried:
                 if carry.inside in cotangents:
-                    value = cotangents[carry.inside]
-                    self.contribute(carry.last, Cotangent(value, shape_of(carry.last.type)))
+                    self.contribute(carry.last, cotangents[carry.inside])
             self._block(body)
 
         over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
@@ -265,7 +268,7 @@ class Reversed(Recomputed):
             cotangent = cotangents.get(carry.inside)
             self._check_sum(carry, cotangent, self._adjoints.pop(carry.inside, None), loop)
             if cotangent is not None:
-                back(carry.before, Cotangent(cotangent, shape_of(carry.before.type)), self)
+                back(carry.before, cotangent, self)
 
     def _reached(self, loop: Loop) -> set[Symbol]:
         """The variables of a loop that have a cotangent in one of its iterations. That of others would be 0, and
@@ -297,11 +300,10 @@ class Reversed(Recomputed):
         self.kept += states.kept
         cotangents: dict[Carried, Symbol] = {}
         for carry in floats:
-            adjoint = self._adjoints.pop(carry.after, None)
             if carry in walked:
-                cotangent = f.ZERO if adjoint is None else self._collected(carry.after, adjoint).value
+                given = self._popped(carry.after)
                 cotangents[carry] = self._adjoint_variable(carry.inside)
-                self.emit(f.declare(cotangents[carry], cotangent))
+                self.emit(f.declare(cotangents[carry], given.value if given else f.ZERO))
         about = self.level.about
         start, end = states.open()
         self.enter()
@@ -309,7 +311,7 @@ class Reversed(Recomputed):
         iteration = self.new("i", INT)
         states.begin(iteration)
         for carry, variable in cotangents.items():
-            self.contribute(carry.last, Cotangent(f.named(variable), shape_of(variable.type)))
+            self.contribute(carry.last, where_not_0(f.named(variable), shape_of(variable.type)))
         self._block(loop.body)
         for carry in loop.carried:
             if carry not in cotangents and self.flow.active(carry.name):  # nothing may be lost
@@ -317,8 +319,8 @@ class Reversed(Recomputed):
         self.level.about, ends = about, list[tuple[Symbol, Expr]]()
         own = set(cotangents.values())
         for carry, variable in cotangents.items():
-            out = self._adjoints.pop(carry.inside, None)
-            value = f.ZERO if out is None else self._collected(carry.inside, out).value
+            out = self._popped(carry.inside)
+            value = out.value if out else f.ZERO
             if not names(value).isdisjoint(own):
                 if f.variable(value) is variable:
                     continue  # a sum: its cotangent is the same in all iterations
@@ -330,16 +332,18 @@ class Reversed(Recomputed):
         repeat(self, f.declare(iteration, f.binary("-", end, f.ONE)), ">=", start, f.negated(f.ONE))
         states.close()
         for carry, variable in cotangents.items():
-            back(carry.before, Cotangent(f.named(variable), shape_of(variable.type)), self)
+            back(carry.before, where_not_0(f.named(variable), shape_of(variable.type)), self)
 
-    def _check_sum(self, carry: Carried, cotangent: Expr | None, out: _Adjoint | None, loop: Loop) -> None:
+    def _check_sum(
+        self, carry: Carried, cotangent: Cotangent | None, out: _Adjoint | None, loop: Loop
+    ) -> None:
         """Refuse a carried value that is not a sum."""
         if cotangent is None and out is None:
             return
         single = (
             out.pending[0] if out is not None and out.variable is None and len(out.pending) == 1 else None
         )
-        if single is not None and f.alike(settled(single), cotangent):
+        if single and cotangent and f.alike(settled(single), cotangent.value):
             return
         ends = (item.statement.span for item in every(loop.body) if carry.last in defined_in([item]))
         refuse(

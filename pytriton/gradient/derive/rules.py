@@ -9,6 +9,7 @@ formula is 0 outside the mask already. Where shapes change, a masked cotangent g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from pytriton.frozen import record, replace
@@ -64,7 +65,11 @@ class Surroundings(Protocol):
 
     def value(self, expr: Expr) -> Expr: ...
     def named(
-        self, formula: Expr, shape: tuple[int, ...] | None = None, *, to: ScalarType | None = None
+        self,
+        formula: Expr,
+        shape: tuple[int, ...] | None = None,
+        hint: str = "t",
+        to: ScalarType | None = None,
     ) -> Expr: ...
     def contribute(self, symbol: Symbol, cotangent: Cotangent) -> None: ...
     def put(self, load: Load, cotangent: Cotangent) -> None: ...
@@ -87,7 +92,7 @@ def back(expr: Expr, cotangent: Cotangent, at: Surroundings) -> None:
     """Carry a cotangent to the variables and the memory that an expression is computed from."""
     if not at.flow.active(expr):
         return
-    cotangent = _fitted(cotangent, shape_of(expr.type))
+    cotangent = _fitted(cotangent, shape_of(expr.type), at)
     match expr:
         case Name(symbol=symbol):
             at.contribute(symbol, cotangent)
@@ -153,29 +158,45 @@ def _full(cotangent: Cotangent) -> Expr:
     return f.filled(settled(cotangent), cotangent.shape)
 
 
-def _fitted(cotangent: Cotangent, shape: tuple[int, ...]) -> Cotangent:
+def _fitted(cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings) -> Cotangent:
     """Summed over the axes along which an operand of this shape was repeated."""
     if cotangent.shape == shape:
         return cotangent
     lead = len(cotangent.shape) - len(shape)
     ones = [at for at, size in enumerate(shape) if size == 1 and cotangent.shape[lead + at] != 1]
     gone = [*range(lead), *(lead + axis for axis in ones)]
-    summed = f.reduced(_full(cotangent), gone)
-    repeated = f.expanded(summed, [axis in ones for axis in range(len(shape))])
-    return Cotangent(repeated, shape)
+    summed = _seen(cotangent, f.reduced(_full(cotangent), gone), shape, at)
+    gained = [axis in ones for axis in range(len(shape))]
+    mask = summed.mask and f.expanded(summed.mask, gained)
+    return Cotangent(f.expanded(summed.value, gained), shape, mask)
 
 
 def _without(
     cotangent: Cotangent, axes: tuple[int, ...], shape: tuple[int, ...], at: Surroundings
 ) -> Cotangent:
     """Axes of size 1 dropped."""
-    return _moved(cotangent, shape, at, lambda value: f.unexpanded(value, axes) or f.reduced(value, axes))
+
+    def move(value: Expr) -> Expr:
+        return f.unexpanded(value, axes) or f.reduced(value, axes)
+
+    mask = cotangent.mask and f.unexpanded(cotangent.mask, axes)
+    if mask and cotangent.clean:
+        return Cotangent(move(_full(cotangent)), shape, mask)
+    return _moved(cotangent, shape, at, move)
 
 
-def _seen(cotangent: Cotangent, at: Surroundings) -> Cotangent:
-    """Masked where its value is 0, as its operand was masked."""
-    value = at.named(cotangent.value)
-    return Cotangent(value, cotangent.shape, f.binary("!=", value, f.ZERO))
+def where_not_0(value: Expr, shape: tuple[int, ...]) -> Cotangent:
+    """Masked where it is 0: there its operands may have been masked, and 0 times what they are may be NaN."""
+    return Cotangent(value, shape, f.binary("!=", value, f.ZERO))
+
+
+def _seen(cotangent: Cotangent, value: Expr, shape: tuple[int, ...], at: Surroundings) -> Cotangent:
+    """The formula, made of a cotangent's; with a mask if that has one."""
+    return (
+        Cotangent(value, shape)
+        if cotangent.mask is None
+        else where_not_0(at.named(value, hint="total"), shape)
+    )
 
 
 def _moved(
@@ -184,8 +205,7 @@ def _moved(
     """The same elements in another shape."""
     if not f.shape(cotangent.value) and (cotangent.mask is None or not f.shape(cotangent.mask)):
         return replace(cotangent, shape=shape)
-    bare = Cotangent(move(_full(cotangent)), shape)
-    return bare if cotangent.mask is None else _seen(bare, at)
+    return _seen(cotangent, move(_full(cotangent)), shape, at)
 
 
 def _reshaped(cotangent: Cotangent, shape: tuple[int, ...], at: Surroundings) -> Cotangent:
@@ -212,13 +232,19 @@ def _spread(formula: Expr, shape: tuple[int, ...], axis: int) -> Expr:
 
 
 def _load(load: Load, cotangent: Cotangent, at: Surroundings) -> None:
-    roots = at.flow.roots(load.pointer)
-    both = load.other is not None and at.flow.active(load.other) and not roots.isdisjoint(at.flow.inputs)
-    cotangent = _named(cotangent, at) if both else cotangent
+    reads = not at.flow.roots(load.pointer).isdisjoint(at.flow.inputs)
     if load.other is not None and load.mask is not None and at.flow.active(load.other):
+        cotangent = _named(cotangent, at) if reads else cotangent
         back(load.other, _masked(cotangent, f.inverted(at.value(load.mask))), at)
-    if not roots.isdisjoint(at.flow.inputs):
+    if reads:
         at.put(load, cotangent)
+
+
+def _product(left: Expr, right: Expr, cotangent: Cotangent, at: Surroundings) -> None:
+    if at.flow.active(left):
+        back(left, _times(cotangent, at.value(right)), at)
+    if at.flow.active(right):
+        back(right, _times(cotangent, at.value(left)), at)
 
 
 def _binary(expr: Binary, cotangent: Cotangent, at: Surroundings) -> None:
@@ -233,16 +259,10 @@ def _binary(expr: Binary, cotangent: Cotangent, at: Surroundings) -> None:
             back(left, cotangent, at)
             back(right, _negated(cotangent), at)
         case "*" if same(left, right):
-            back(
-                left,
-                _times(replace(cotangent, value=f.multiply(f.number(2), cotangent.value)), at.value(left)),
-                at,
-            )
+            twice = replace(cotangent, value=f.multiply(f.number(2), cotangent.value))
+            back(left, _times(twice, at.value(left)), at)
         case "*":
-            if at.flow.active(left):
-                back(left, _times(cotangent, at.value(right)), at)
-            if at.flow.active(right):
-                back(right, _times(cotangent, at.value(left)), at)
+            _product(left, right, cotangent, at)
         case "/":
             quotient = _over(cotangent, at.value(right))
             if at.flow.active(left) and at.flow.active(right):
@@ -264,7 +284,7 @@ def _select(mask: Expr, yes: Expr, no: Expr, cotangent: Cotangent, at: Surroundi
 def _reduce(expr: Reduce, cotangent: Cotangent, at: Surroundings) -> None:
     operand, shape = expr.operand, shape_of(expr.operand.type)
     if expr.operator == "+":
-        mask = None if cotangent.mask is None else _spread(cotangent.mask, cotangent.shape, expr.axis)
+        mask = cotangent.mask and _spread(cotangent.mask, cotangent.shape, expr.axis)
         back(
             operand,
             Cotangent(_spread(cotangent.value, cotangent.shape, expr.axis), shape, mask, cotangent.clean),
@@ -273,8 +293,7 @@ def _reduce(expr: Reduce, cotangent: Cotangent, at: Surroundings) -> None:
         return
     value = _variable(at.value(operand), at)
     extreme = _spread(at.value(expr), cotangent.shape, expr.axis)
-    equal = f.binary("==", value, extreme)
-    equal = at.named(equal)
+    equal = at.named(f.binary("==", value, extreme))
     count = _spread(f.reduced(equal, (expr.axis,)), cotangent.shape, expr.axis)
     share = f.binary("/", _spread(settled(cotangent), cotangent.shape, expr.axis), count)
     back(operand, Cotangent(share, shape, equal, clean=False), at)
@@ -335,22 +354,14 @@ def _pow(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
 
 def _fma(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     a, b, c = expr.arguments
-    if at.flow.active(a):
-        back(a, _times(cotangent, at.value(b)), at)
-    if at.flow.active(b):
-        back(b, _times(cotangent, at.value(a)), at)
+    _product(a, b, cotangent, at)
     back(c, cotangent, at)
 
 
-def _picked(operator: str) -> Callable[[Call, Cotangent, Surroundings], None]:
+def _picked(operator: str, expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     """``min(a, b)`` is ``a < b ? a : b``."""
-
-    def rule(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
-        a, b = expr.arguments
-        taken = f.binary(operator, at.value(a), at.value(b))
-        _select(taken, a, b, cotangent, at)
-
-    return rule
+    a, b = expr.arguments
+    _select(f.binary(operator, at.value(a), at.value(b)), a, b, cotangent, at)
 
 
 def _abs(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
@@ -390,7 +401,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = 
     "erf": _unary(_erf),
     "pow": _pow,
     "fma": _fma,
-    "min": _picked("<"),
-    "max": _picked(">"),
+    "min": partial(_picked, "<"),
+    "max": partial(_picked, ">"),
     "abs": _abs,
 }

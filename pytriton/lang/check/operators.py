@@ -12,7 +12,7 @@ from typing import Final
 
 from pytriton.frozen import replace
 from pytriton.lang.check.context import CheckContext, ValueType, failed
-from pytriton.lang.recording import compare
+from pytriton.lang.recording import compare, pinned
 from pytriton.lang.tree import typed, types
 from pytriton.lang.tree.convert import (
     COMPARISONS,
@@ -488,6 +488,12 @@ def _fold_load(
             narrow = convert(other, loaded)
             if value is None or constant(narrow) != value:
                 continue
+            if (
+                isinstance(value, float)
+                and isinstance(constant(narrow), int)
+                and str(pinned(value)) == "-0.0"
+            ):
+                continue  # an integer has no such 0
             other = narrow
         folded = typed.Load(span, load.type, load.pointer, load.mask, other)
         return convert(folded, element)

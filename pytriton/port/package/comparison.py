@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -85,11 +86,7 @@ def _chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
 
 def _elements(defines: Mapping[str, Any]) -> int:
     """How large the blocks of a define set are, roughly."""
-    size = 1
-    for value in map(number, defines.values()):
-        if isinstance(value, int):
-            size *= max(1, value)
-    return size
+    return prod(max(1, value) for value in map(number, defines.values()) if isinstance(value, int))
 
 
 def _row(parts: Sequence[str]) -> Iterator[str]:

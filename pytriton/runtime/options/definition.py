@@ -16,7 +16,7 @@ from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
 from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.options.annotations import Check, Heuristic
-from pytriton.runtime.options.defines import Config, define_of, product
+from pytriton.runtime.options.defines import Config, Options, define_of, product
 from pytriton.settings import Settings, order_of
 from pytriton.source import Source
 
@@ -109,7 +109,7 @@ class Heuristics:
 
     def applied(self, config: Config, names: Sequence[str], arguments: Sequence[Any]) -> Config:
         """The config for one call, with the computed values among its defines."""
-        values = {**dict(zip(names, arguments, strict=False)), **config.defines}
+        values = {**dict(zip(names, arguments, strict=False)), **Options(config).defines}
         computed = {}
         for name, function in self.functions.items():
             computed[name] = values[name] = define_of(name, function(values))
