@@ -343,6 +343,12 @@ class Gradient:
                         "pass it by a pointer, or detach it",
                     )
                 named[symbol.name] = value.item()
+            if not scalar and isinstance(value, int) and value:
+                raise refusal(
+                    f"'{symbol.name}' is an address: the backward cannot know what shares its memory",
+                    "TC755",
+                    "pass the tensor itself",
+                )
         for symbol in (*self._forward.inputs, *self._forward.outputs):
             name, value = symbol.name, named[symbol.name]
             if not isinstance(value, torch.Tensor):
@@ -374,8 +380,7 @@ class Gradient:
             name: arguments[name].numel() if arguments[name].is_contiguous() else -1 for name in self.inputs
         }
         grids = tuple(sizes_of(grid, options, self._kernel.name) for options in self._options.values())
-        allowed = self._scratch_bytes
-        if allowed is None:
+        if (allowed := self._scratch_bytes) is None:
             allowed = max(
                 LEAST_SCRATCH, sum(arguments[name].nbytes for name in (*self.inputs, *self.outputs))
             )

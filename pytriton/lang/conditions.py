@@ -408,7 +408,7 @@ def _bounds(
         return True
     if sign not in _SIGNS or not comparison.holds or _is_floating(left) or _is_floating(right):
         return False
-    if not floats.isdisjoint((*names_in(left), *names_in(right))):
+    if floats & {*names_in(left), *names_in(right)}:
         return False  # what follows is arithmetic of integers
     products = polynomial(("-", left, right))
     number = -products.pop((), 0)

@@ -455,3 +455,20 @@ def test_unsigned_numbers_that_wrap() -> None:
     y, x = torch.zeros(2), torch.ones(1)
     with pytest.raises(pytriton.LaunchError, match="TC750"):
         pytriton.gradient(text)(y, x, 0, 1, grid=4, d_outputs={"y": torch.ones(2)})
+
+
+def test_an_address_may_share_memory() -> None:
+    """The forward overwrites the indices that the backward would need."""
+    kernel = pytriton.kernel(
+        """__global__ void f(float *y, float *x, int *c, int *k) {
+  int i[8] = 0 ... 8; int j[8] = *(k + i);
+  *(y + i) = *(x + j); *(c + i) = 0;
+}"""
+    )
+    derived, flowing = pytriton.gradient(kernel), {"y": torch.ones(8)}
+    x, y, k = torch.randn(8), torch.zeros(8), torch.arange(8, dtype=torch.int32)
+    for address, code in ((k, "TC751"), (k.data_ptr(), "TC755.*address|address.*TC755")):
+        with pytest.raises(pytriton.LaunchError, match=code):
+            derived(y, x, k, address, grid=1, d_outputs=flowing)
+    made = derived(y, x, k.clone(), k, grid=1, d_outputs=flowing)
+    assert made["x"].tolist() == [1] * 8

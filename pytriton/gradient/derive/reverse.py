@@ -85,6 +85,11 @@ class _Adjoint:
     variable: Symbol | None = None
     inner: bool = False
 
+    @property
+    def only(self) -> Cotangent | None:
+        """The only one of them, if none was added to a variable."""
+        return self.pending[0] if self.variable is None and len(self.pending) == 1 else None
+
 
 class Reversed(Recomputed):
     """The backward of one graph: ``run`` returns its lines. ``ways``: the numbers of loads, and how their
@@ -133,11 +138,10 @@ class Reversed(Recomputed):
 
     def _only(self, symbol: Symbol, adjoint: _Adjoint) -> Cotangent | None:
         """The only cotangent of a variable, with its mask, if it has a name: one select for all that follows."""
-        if adjoint.variable is not None or len(adjoint.pending) != 1:
+        only = adjoint.only
+        if only is None or only.mask is None or f.variable(only.value) is None:
             return None
-        (only,) = adjoint.pending
-        alike = f.variable(only.value) is not None and f.scalar(only.value) == adjoint_type(symbol.type)
-        return only if alike and only.mask is not None else None
+        return only if f.scalar(only.value) == adjoint_type(symbol.type) else None
 
     def _reverse_write(self, write: Write) -> None:
         root = self._root(write.pointer)
@@ -340,9 +344,7 @@ class Reversed(Recomputed):
         """Refuse a carried value that is not a sum."""
         if cotangent is None and out is None:
             return
-        single = (
-            out.pending[0] if out is not None and out.variable is None and len(out.pending) == 1 else None
-        )
+        single = out and out.only
         if single and cotangent and f.alike(settled(single), cotangent.value):
             return
         ends = (item.statement.span for item in every(loop.body) if carry.last in defined_in([item]))

@@ -180,7 +180,7 @@ def _without(
         return f.unexpanded(value, axes) or f.reduced(value, axes)
 
     mask = cotangent.mask and f.unexpanded(cotangent.mask, axes)
-    if mask and cotangent.clean:
+    if mask:
         return Cotangent(move(_full(cotangent)), shape, mask)
     return _moved(cotangent, shape, at, move)
 

@@ -267,9 +267,7 @@ def looks_at_text(tree: ast.Module, strings: Collection[tuple[int, int]]) -> Ite
                 | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[text])
                 | ast.BinOp(left=text)
                 | ast.Subscript(value=text)
-                | ast.Attribute(
-                    value=text, attr="encode" | "find" | "lower" | "split" | "splitlines" | "startswith"
-                )
+                | ast.Attribute(value=text, attr="encode" | "split" | "splitlines" | "startswith")
             ) if isinstance(text, (ast.Name, ast.Attribute)) and _name(text) in given:
                 yield node.lineno
 

@@ -32,7 +32,7 @@ def launcher(
     ``folder``: where the kernels are. ``files``: what labels call the files whose texts were ported, by their paths
     in the package. ``labels``: some texts have labels.
     """
-    names = uses.names | ({"read"} if files else set()) | ({"id_dict"} if "utils" in uses.names else set())
+    names = {*uses.names, *["read"] * bool(files), *["id_dict"] * ("utils" in uses.names)}
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
     leaves = [kernel.folded.leaves for kernel in kernels]
