@@ -73,9 +73,10 @@ def undone() -> list[str]:
 
 def _is_usual(owner: Any, name: str, value: Any) -> bool:
     """Of a new name: a module gets those of its parts as they are imported, a class its annotations when they are
-    read, and an inherited method that is put back stands in the class itself."""
-    is_module = not isinstance(owner, type)
-    return is_module or name.startswith("__annot") or value is getattr(super(owner, owner), name, _ABSENT)
+    read and its ``__slotnames__`` when one of its instances is pickled, and an inherited method that is put back
+    stands in the class itself."""
+    kept = not isinstance(owner, type) or name.startswith(("__annot", "__slotnames"))
+    return kept or value is getattr(super(owner, owner), name, _ABSENT)
 
 
 def _loaded(place: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 
 import pytest
@@ -34,6 +35,13 @@ def test_what_is_left_is_named_and_put_back() -> None:
     assert (tl.load, tl.tensor.__add__, hasattr(tl.tensor, "__index__")) == (load, add, False)
     assert tl.core.store is tl.store
     assert "TRITON_INTERPRET" not in os.environ
+    assert leaks.undone() == []
+
+
+def test_python_keeps_the_slots_of_what_is_pickled() -> None:
+    leaks.note()
+    copyreg._slotnames(tl.core.dtype)  # type: ignore[attr-defined]
+    assert "__slotnames__" in vars(tl.core.dtype)
     assert leaks.undone() == []
 
 
