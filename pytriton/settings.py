@@ -1,4 +1,5 @@
-"""How a text is to be translated, beside its defines: what a user asks for, and what tuning may try."""
+"""How a text is to be translated, beside its defines: what a user asks for, and what tuning may try; and in which
+order the calls of three years give it."""
 
 from __future__ import annotations
 

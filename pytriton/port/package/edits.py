@@ -137,13 +137,8 @@ def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> 
             last = node
         elif not isinstance(node, ast.Try):
             break
-    text = file.newline.join(lines)
-    if last is None:
-        yield Edit(0, 0, text + file.newline)
-    else:
-        assert last.end_lineno is not None
-        end = file.at(last.end_lineno + 1, 0)
-        yield Edit(end, end, text + file.newline)
+    at = 0 if last is None else file.at((last.end_lineno or 0) + 1, 0)
+    yield Edit(at, at, file.newline.join([*lines, ""]))
 
 
 # ---------------------------------------------------------------- files that are opened

@@ -207,7 +207,7 @@ class Interpreter(Evaluator):
         module = self.imported(node.module or "", node.level, frame)
         for alias in node.names:
             if alias.name == "*" and isinstance(module, Frame):
-                frame.names |= module.names
+                frame.names |= {name: value for name, value in module.names.items() if name[0] != "_"}
             inner = f"{node.module}.{alias.name}" if node.module else alias.name
             if isinstance(module, Frame) and alias.name in module.names:
                 value = module.names[alias.name]

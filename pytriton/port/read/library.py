@@ -47,7 +47,7 @@ def parsed(data: str | bytes) -> ast.Module:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in ast.walk(tree):
         match node:
-            case ast.ImportFrom(module="triton", names=[ast.alias(name="*")]):
+            case ast.ImportFrom(module="triton", level=0, names=[ast.alias(name="*")]):
                 node.names = [ast.alias(name) for name in sorted(used & (NAMES | PASSED))] or node.names
     return tree
 

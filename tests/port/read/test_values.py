@@ -285,3 +285,22 @@ def test_an_open_size_is_tried_with_padded_blocks_too(tmp_path: Path) -> None:
     (use,) = uses(tmp_path, code, f'import triton\nSRC = """{ROWS}"""\n')
     points = list(points_of(use, ROWS, Translations(Source(ROWS), Settings())))
     assert [point["LENGTH"] for point in points] == [96, 64]
+
+
+def test_a_star_leaves_the_names_that_begin_with_an_underscore(tmp_path: Path) -> None:
+    """``__file__`` above all: the file next to the module that imports is read, not one next to the other."""
+    text = "__global__ void {}(float *X) {{ int i[T] = get_program_id(0) + 0 ... T; *(X + i) = 1; }}"
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "__init__.py").write_text("TILE = 32\n_HIDDEN = 1\n")
+    (tmp_path / "inner" / "fill.c").write_text(text.format("other"))
+    (tmp_path / "fill.c").write_text(text.format("fill"))
+    (tmp_path / "ops.py").write_text(
+        "import os, triton\nfrom inner import *\n"
+        "path = os.path.join(os.path.dirname(__file__), 'fill.c')\n"
+        "kernel = triton.kernel(open(path).read(), defines={'T': TILE})\n"
+        "kernel(None, grid=(1,))\n"
+    )
+    found = [text for text in extract(tmp_path / "ops.py", tmp_path) if text.launches]
+    assert [(text.text.split()[2], text.launches[0].kernel.defines) for text in found] == [
+        ("fill(float", {"T": 32})
+    ]
