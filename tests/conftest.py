@@ -7,6 +7,8 @@ import inspect
 import os
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from zlib import crc32
 
@@ -157,6 +159,17 @@ def _private_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PYTRITON_CACHE_DIR", str(root / "pytriton"))
         patch.setenv("TRITON_CACHE_DIR", str(root / "triton"))
         patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(shared / "inductor"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _objects_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the C compiler made stays in pytest's cache, for the next runs; ``--cache-clear`` empties it."""
+    cache = getattr(request.config, "cache", None)
+    if cache is None or find_spec("torch") is None:
+        yield
+        return
+    with import_module("tests.objects").kept_in(cache.mkdir("c")):
         yield
 
 

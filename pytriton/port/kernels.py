@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.fold import Folded
-from pytriton.fold.variants import Variant, number
+from pytriton.fold.variants import Variant
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations, key_of, normal, products, text_of_kernels
@@ -137,11 +137,6 @@ class PortedKernel:
         """The numbers of stages that tuning tries for the best configs, if a launch leaves that open."""
         return next(filter(None, (variant.translation.traits.stages for variant in self.variants)), ())
 
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """The identifiers of the parameters through which memory is written; a sweep restores it."""
-        return tuple(parameter.identifier for parameter in self.parameters if parameter.written)
-
     def bind(self, defines: Mapping[str, Any]) -> dict[str, object]:
         """The constexprs for a define set."""
         return self.folded.bind(self._plain(defines))
@@ -219,12 +214,10 @@ def port_kernel(
     folds = Folds(own.text, own, function, swept)
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
-    named = [arguments.defines(member.defines) if arguments else {} for member in singles]
-    # of each define each name that it may be; numbers are arguments of any value
-    pairs = {pair: row for row in named for pair in row.items() if isinstance(number(pair[1]), str)}
-    integers = {id(row): row for row in (*pairs.values(), named[0])}.values()
-    origin = frozenset[Origin](["explored"])
-    explored = [KnownDefines({**s, **row}, origin) for s in folds.explore() for row in integers]
+    known = [arguments.general(row.defines) if arguments else {} for row in singles]
+    integers = {key_of(row): row for row in known}.values()
+    new = folds.explore()
+    explored = [KnownDefines({**s, **row}, frozenset(["explored"])) for s in new for row in integers]
     kernels = (
         PortedKernel(
             _name(variants),

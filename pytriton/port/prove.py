@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import linecache
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -25,7 +25,6 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
-from pytriton.errors import CompileError
 from pytriton.fold.fold import GROUP, Folded
 from pytriton.fold.variants import Variant
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
@@ -62,25 +61,25 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     to the values of free constexprs. All others, and those beyond ``MAX_PROVED``, are refused with all sets of
     their rows.
     """
-    seen: dict[object, Difference | None] = {}
+    seen: dict[object, list[Difference]] = {}
     tried: list[Variant] = []
     # with parameters for defines: as the source with them, whatever they are; below, as the source without
     differing = list(differences(kernel.folded, kernel.variants)) if kernel.arguments else []
     refused: list[Mapping[str, Any]] = []
-    for member in sorted(kernel.sets, key=lambda row: row.origins == {"explored"}):
-        translated = _translated([member.defines], translations)
+    for member in kernel.sets:
+        numbers = kernel.arguments.general(member.defines) if kernel.arguments else {}
+        general = translations.variants([{**member.defines, **numbers}])
+        translated = general or translations.variants([member.defines])
         key = _key(kernel, translated[0]) if translated else None
         if key is None or (key not in seen and len(seen) >= MAX_PROVED):
             refused.append(member.defines)
             continue
         if key not in seen:
-            seen[key] = next(differences(kernel.folded, translated, arguments=kernel.arguments), None)
+            seen[key] = [*differences(kernel.folded, translated, arguments=kernel.arguments)]
         tried += translated
-        difference = seen[key]
-        if difference is not None:
-            differing.append(difference._replace(defines=member.defines))
+        differing += [difference._replace(defines=member.defines) for difference in seen[key]]
     sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
-    grouped = _translated((variant.defines for variant in sample), translations.in_groups(GROUP_SIZE))
+    grouped = translations.in_groups(GROUP_SIZE).variants(variant.defines for variant in sample)
     proof = Proof(
         Compared(len(tried), tuple(differing)),
         Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE, kernel.arguments))),
@@ -90,20 +89,9 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
 
 
 def _key(kernel: PortedKernel, variant: Variant) -> object:
-    """The key of define sets that are proved together: both sources, and the types of the parameters."""
-    types = tuple(
-        (p.identifier, str(p.type), p.multiple_of, p.aligned) for p in variant.translation.parameters
-    )
-    return kernel.specialised(variant.defines), variant.translation.text, types
-
-
-def _translated(sets: Iterable[Mapping[str, Any]], translations: Translations) -> list[Variant]:
-    translated = [(defines, translations(defines)) for defines in sets]
-    return [
-        Variant(defines, translation)
-        for defines, translation in translated
-        if not isinstance(translation, CompileError)
-    ]
+    """The key of define sets that are proved together: both sources, and the parameters."""
+    translation = variant.translation
+    return kernel.specialised(variant.defines), translation.text, repr(translation.parameters)
 
 
 # ---------------------------------------------------------------- comparing TTIR
@@ -229,16 +217,23 @@ def _loaded(text: str) -> ModuleType:
 
 def _compiled(source: Any) -> str:
     """TTIR as text, without locations."""
-    backend = make_backend(TARGET)
+    backend, context = _backend()
     options = backend.parse_options({})
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
     codegen = backend.get_codegen_implementation(options)
     module = source.make_ir(TARGET, options, codegen, backend.get_module_map(), context)
     backend.make_ttir(module, {}, options, 90)
     text: str = module.str_nodebug()
     return text
+
+
+@cache
+def _backend() -> tuple[Any, Any]:
+    """The compiler for the target, and a context with its dialects, which takes longer to make than to use."""
+    backend = make_backend(TARGET)
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return backend, context
 
 
 # ---------------------------------------------------------------- the normal form

@@ -130,13 +130,31 @@ def test_a_name_is_proved_for_each_flag() -> None:
     assert kernel.refusal({"S": "n"}) is None
 
 
+def test_a_define_that_is_assigned_stays_one() -> None:
+    """With two names of one parameter, what changes the first changes the second as well."""
+    text = "__global__ void f(int *X, int m) { S += 1; *X = T; }"
+    sets = [{"S": "m", "T": "m"}, {"S": 1, "T": 1}]
+    kernel = proved(text, sets)
+    assert kernel.proof is not None
+    assert kernel.proof.wrong
+    assert kernel.refusal(sets[0]) is not None
+
+
+def test_a_define_that_is_assigned_under_a_flag_is_refused_there() -> None:
+    text = "__global__ void f(int *X, int m) {\n#ifdef FLAG\nS += 1;\n#endif\n*X = T + S; }"
+    kernel = proved(text, [{"S": "m", "T": "m"}, {"S": 1, "T": 1}])
+    for value in ("m", 5):
+        assert kernel.refusal({"S": value, "T": value}) is None
+        assert kernel.refusal({"S": value, "T": value, "FLAG": True}) is not None
+
+
 def test_the_proof_is_of_the_values() -> None:
     """A kernel whose parameters are swapped is proved for none of the sets."""
     kernel = proved(PRODUCT, layouts())
     arguments = kernel.arguments
     assert arguments is not None
     names = {**arguments.names, "stride_am": "STRIDE_AK", "stride_ak": "STRIDE_AM"}
-    swapped = Arguments(arguments.source, arguments.translations, names, arguments.identifiers)
+    swapped = Arguments(arguments.translations, names, arguments.identifiers, arguments.unchanged)
     source = Source(PRODUCT)
     translations = Translations(source, Settings(None))
     rows = [DefineSet(defines) for defines in layouts()]
@@ -180,8 +198,8 @@ def test_macros_and_other_defines() -> None:
     arguments = arguments_of(text, [{"S": "T", "T": 16}, {"S": "0x2", "T": 16}])
     assert arguments is not None
     assert arguments.names == {"s": "S"}
-    assert "#define OFF(i) ((i) * s)" in arguments.source.text
-    assert "int n, long m, int s)" in arguments.source.text
+    assert "#define OFF(i) ((i) * s)" in arguments.translations.text
+    assert "int n, long m, int s)" in arguments.translations.text
     assert arguments.values({"S": "T", "T": 16}) == {"s": 16}
     assert arguments.values({"S": "0x2", "T": 16}) == {"s": 2}
 

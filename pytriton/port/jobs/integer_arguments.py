@@ -9,12 +9,12 @@ where there is none. A define becomes a parameter of type int where
 * in each set it is an integer, the name of an int parameter, or the name of a define that is an integer, and in
   some set it is such a name; no other names are accepted;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
-* this kernel reads it (there may be others in the text);
-* every set that has a translation has one with the parameter as well.
+* the lines of this kernel have it (there may be others in the text);
+* where a set has a translation, there is one with the parameter as well.
 
-The names and numbers are single tokens, so an expression means the same with the parameter. What the translator
-makes of it may differ (a barrier that a stride of 1 proves needless): prove.py compares the compiled kernels of all
-sets.
+The names and numbers are single tokens, so an expression means the same with the parameter. prove.py compares the
+compiled kernels with a number for each, which nothing can assign or declare. A name that the text has only once, as
+a parameter, then is what was passed, too; with other names each known combination is compared.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from keyword import kwlist
 from typing import Any, Final
 
 from pytriton.errors import Report
-from pytriton.fold.polish import names_read
 from pytriton.fold.variants import names_in, number
 from pytriton.lang.preprocess.structure import Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, scan
 from pytriton.legacy.sources import functions
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.translations import Defines, Translations
+from pytriton.port.jobs.translations import Defines, Translations, key_of, text_of_kernels
 from pytriton.source import Source
 
 PASTING: Final = ("#", "##")  # in the body of a macro
@@ -42,29 +41,30 @@ PASTING: Final = ("#", "##")  # in the body of a macro
 class Arguments:
     """The source with the parameters, and its translations.
 
-    ``names``: the define of each parameter. ``identifiers``: those of the int parameters that texts may name.
+    ``names``: the define of each parameter. ``identifiers``: those of the int parameters that texts may name;
+    ``unchanged``: of these, what the text has nowhere else.
     """
 
-    source: Source
     translations: Translations
     names: Mapping[str, str]
     identifiers: Mapping[str, str]
+    unchanged: frozenset[str]
+
+    def general(self, defines: Defines) -> dict[str, Any]:
+        """The defines that became parameters: as numbers, where the proof of numbers is one of these."""
+        own = {name: defines[name] for name in self.names.values()}
+        texts = {value for value in map(number, own.values()) if isinstance(value, str)}
+        numbers = {name: 1001 + 2 * place for place, name in enumerate(own)}
+        return numbers if texts <= self.unchanged else own
 
     def without(self, defines: Defines) -> dict[str, Any]:
         """The defines that are left."""
         return {name: value for name, value in defines.items() if name not in self.names.values()}
 
-    def defines(self, defines: Defines) -> dict[str, Any]:
-        """The defines that became parameters."""
-        return {name: defines[name] for name in self.names.values()}
-
     def values(self, defines: Defines) -> dict[str, int | str]:
-        """What each parameter is: a number, or the identifier of another parameter. Raises KeyError for others."""
+        """What each parameter is: a number, or the identifier of another parameter."""
         given = {parameter: _value(defines, name) for parameter, name in self.names.items()}
-        return {
-            parameter: value if isinstance(value, int) else self.identifiers[str(value)]
-            for parameter, value in given.items()
-        }
+        return {parameter: self.identifiers.get(value, value) for parameter, value in given.items()}
 
     def accepts(self, defines: Defines) -> bool:
         """Whether each of the defines is an int, or names one."""
@@ -73,35 +73,28 @@ class Arguments:
 
 def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Arguments | None:
     """The source with the parameters; None where no define can be one."""
-    pairs = [(defines, translations(defines)) for defines in sets]
-    translated = [(defines, t) for defines, t in pairs if isinstance(t, Translation)]
-    if not translated:
+    first = next((t for t in map(translations, sets) if isinstance(t, Translation)), None)
+    if first is None:
         return None
     source = translations.source
     tokens, _ = scan(source, Report())
     named = {number(value) for defines in sets for value in defines.values()}
-    identifiers = {
-        p.name: p.identifier
-        for p in translated[0][1].parameters
-        if getattr(p.type, "name", "") == "int" and p.name in named
-    }
-    sets = [defines for defines, _ in translated]
-    names = dict(_named(tokens, set(_integers(sets, identifiers))))
-    while names:
-        text = _with_parameters(source.text, tokens, names)
-        general = translations.of(Source(text, source.name, source.origin))
-        arguments = Arguments(general.source, general, names, identifiers)
-        results = [general(arguments.without(defines)) for defines in sets]
-        if not all(isinstance(result, Translation) for result in results):
-            return None
-        read = {name for t in results if isinstance(t, Translation) for name in names_read(t.tree.body)}
-        if names.keys() <= read:
-            return arguments
-        names = {parameter: define for parameter, define in names.items() if parameter in read}
-    return None
+    identifiers = {p.name: p.identifier for p in first.parameters if str(p.type) == "int" and p.name in named}
+    own = text_of_kernels(source, [first.kernel])
+    names = dict(_named(tokens, {*_integers(sets, identifiers)}.intersection(names_in(own))))
+    general = translations.of(
+        Source(_with_parameters(source.text, tokens, names), source.name, source.origin)
+    )
+    texts = [str(row[name]) for row in sets for name in row.keys() - names.values()]
+    words = names_in("\n".join([own, *texts]))
+    unchanged = frozenset(name for name in identifiers if words.count(name) == 1 and "##" not in own)
+    arguments = Arguments(general, names, identifiers, unchanged)
+    rows = {key_of(arguments.without(defines)): defines for defines in sets}.values()
+    wanted = [arguments.without(variant.defines) for variant in translations.variants(rows)]
+    return arguments if names and len(general.variants(wanted)) == len(wanted) else None
 
 
-def _value(defines: Defines, name: str) -> object:
+def _value(defines: Defines, name: str) -> Any:
     """The value of a define, or of the define that it names."""
     value = number(defines.get(name))
     return number(defines[value]) if isinstance(value, str) and value in defines else value

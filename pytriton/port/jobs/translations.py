@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
-from pytriton.fold.variants import asked_if_given, names_in
+from pytriton.fold.variants import Variant, asked_if_given, names_in
 from pytriton.lang.tree.types import SCALARS
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
@@ -77,6 +77,10 @@ class Translations:
     def of(self, source: Source) -> Translations:
         """The same of another text."""
         return Translations(source, self._settings)
+
+    def variants(self, sets: Iterable[Defines]) -> list[Variant]:
+        """Those of the define sets that can be translated."""
+        return [Variant(defines, t) for defines in sets if isinstance(t := self(defines), Translation)]
 
     def mentioned(self, defines: Defines) -> dict[str, Any]:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""

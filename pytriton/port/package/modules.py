@@ -110,7 +110,7 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
         for change in serving.changes:
             yield from _change(change, inner + 4)
         yield f"{pad}],"
-    yield from _named("written", ported.writes, inner)
+    yield from _named("written", [p.identifier for p in ported.parameters if p.written], inner)
     leaves = ported.folded.leaves
     yield from _named("flags", [name for name in leaves.flags if name not in leaves.truths], inner)
     truths = [f'"{name}": {list(values)}' for name, values in leaves.truths.items()]

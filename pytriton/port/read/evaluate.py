@@ -10,10 +10,11 @@ text (``sizes.pop()``) are taken for equal: combinations may be missing then, an
 from __future__ import annotations
 
 import ast
-import copy
 import operator
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -298,6 +299,9 @@ def computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
     return _OPERATORS[type(op)](*operands)
 
 
+_pickled = cache(pickle.dumps)  # to copy nodes: faster than by ``copy``
+
+
 class _Closing(ast.NodeTransformer):
     """Names of a frame -> their values."""
 
@@ -310,7 +314,7 @@ class _Closing(ast.NodeTransformer):
 
 def closed(node: ast.expr, frame: Frame) -> str:
     """An expression that is not known, with known parts put in: names mean little outside of their function."""
-    return ast.unparse(_Closing(frame).visit(copy.deepcopy(node)))
+    return ast.unparse(_Closing(frame).visit(pickle.loads(_pickled(node))))
 
 
 def kind_of(node: ast.expr) -> str | None:

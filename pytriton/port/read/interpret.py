@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -67,13 +68,8 @@ class Interpreter(Evaluator):
         self.modules[path.resolve()] = frame
         with contextlib.suppress(_Return, StopPath):
             self.body(tree.body, frame)
-        self._forget_globals(tree, frame)
+        frame.names |= {name: Unknown(name) for name in _globals(tree)}
         return frame
-
-    def _forget_globals(self, tree: ast.Module, frame: Frame) -> None:
-        """Names that a function assigns by ``global`` are unknown in all functions."""
-        changed = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        frame.names |= {name: Unknown(name) for name in changed}
 
     def imported(self, name: str, level: int, frame: Frame) -> Any:
         """A module of the project, or the library of this name."""
@@ -363,6 +359,12 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], 
             launches += run.launches
             passed_on |= run.passed_on
     return launches, passed_on
+
+
+@cache
+def _globals(tree: ast.Module) -> set[str]:
+    """The names that a function assigns by ``global``: they are unknown in all functions."""
+    return {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
