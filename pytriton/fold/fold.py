@@ -227,7 +227,7 @@ def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, .
         row = rows[name]
         annotations = {parameter.annotation for parameter in row}
         if len(annotations) > 1:
-            raise Unfoldable(f"the type of {name} is {' or '.join(sorted(annotations))}")
+            raise Unfoldable(f"{name} is not always {max(annotations)}")
         notes = list(dict.fromkeys(parameter.note for parameter in row))
         if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
             notes = [note for note in notes if note and not note.startswith("multiple of")]

@@ -23,7 +23,6 @@ from pytriton.fold.variants import Variant
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations, key_of, normal, products, text_of_kernels
-from pytriton.settings import Settings
 from pytriton.source import Source
 
 Origin = Literal["read", "observed", "explored"]
@@ -191,22 +190,17 @@ class PortedKernel:
 
 
 def port_kernel(
-    source: Source,
-    kernel: str | None,
+    translations: Translations,
     sets: Sequence[DefineSet],
-    *,
     function: str | None = None,
-    translations: Translations | None = None,
     arguments: Arguments | None = None,
 ) -> tuple[PortedKernel, ...]:
-    """The kernel of this name (None: the first) as one function, as several where it cannot be one.
+    """The kernel that these are translations of as one function, as several where it cannot be one.
 
-    ``function`` is its name where the names in the define sets share nothing. ``translations``: earlier ones.
-    Beyond the define sets it accepts those near them that jobs/explore.py finds. ``arguments``: the
-    defines that become parameters; that needs a proof (prove.py). Raises Unportable.
+    ``function`` is its name where the names in the define sets share nothing. Beyond the define sets it accepts
+    those near them that jobs/explore.py finds. ``arguments``: the defines that become parameters; that needs a
+    proof (prove.py). Raises Unportable.
     """
-    if translations is None:
-        translations = Translations(source, Settings(kernel))
     singles = list(known_defines(sets, translations))
     sweeps = _sweeps(sets)
     swept = any(member.swept for member in sets) or bool(sweeps)
@@ -225,7 +219,7 @@ def port_kernel(
             (),
             sweeps,
             tuple(folds.failures),
-            source,
+            translations.source,
             translations.switches,
             folded,
             tuple(variants),

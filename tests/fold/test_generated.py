@@ -232,7 +232,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     every = text.sets()
     try:
         sets = [DefineSet(defines) for defines in chance.sample(every, min(4, len(every)))]
-        kernels = port_kernel(Source(text.text), None, sets)
+        kernels = port_kernel(Translations(Source(text.text), Settings(None)), sets)
     except Unportable:
         return 0, 0, 0
     if seed % 4 == 0:
@@ -340,7 +340,9 @@ def judged_blocks(seed: int, folder: Path) -> tuple[int, int]:
         sizes: dict[str, object] = {name: chance.choice(SIZES) for name in ("TM", "TN")}
         return sizes | {name: True for name in "AB" if chance.random() < 0.5}
 
-    (kernel,) = port_kernel(Source(text), None, [DefineSet(drawn()) for _ in range(3)])
+    (kernel,) = port_kernel(
+        Translations(Source(text), Settings(None)), [DefineSet(drawn()) for _ in range(3)]
+    )
     source, plain = source_of(kernel)
     parameters = kernel.variants[0].translation.parameters
     accepted = 0

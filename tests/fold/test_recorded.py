@@ -15,7 +15,9 @@ import pytest
 from pytriton.errors import CompileError
 from pytriton.pipeline import translate
 from pytriton.port.jobs.folds import Unportable
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
+from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.fold.test_generated import computed, options_of, source_of
 
@@ -62,7 +64,7 @@ NUMBERS = sorted({*EDGES, *FAR, *(-number for number in (*EDGES, *FAR))})
 def judged(text: str, sets: list[dict[str, Any]], asked: list[dict[str, Any]]) -> tuple[int, int]:
     """How many of the sets are accepted, and how many have a translation."""
     try:
-        kernels = port_kernel(Source(text), None, [DefineSet(one) for one in sets])
+        kernels = port_kernel(Translations(Source(text), Settings(None)), [DefineSet(one) for one in sets])
     except Unportable:
         return 0, 0
     written = [source_of(kernel) for kernel in kernels]

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytriton.port.jobs import folds
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 FLAGS = 8
@@ -42,7 +44,9 @@ void copy(float *Y, float *X) {
 
 
 def ported(text: str, *sets: Mapping[str, Any]) -> tuple[PortedKernel, ...]:
-    return port_kernel(Source(text), None, [DefineSet(defines, "observed") for defines in sets])
+    return port_kernel(
+        Translations(Source(text), Settings(None)), [DefineSet(defines, "observed") for defines in sets]
+    )
 
 
 def explored(kernel: PortedKernel) -> list[Mapping[str, Any]]:

@@ -95,6 +95,7 @@ PACKAGES = {
         refused="__init__.py:14: needs the text of a source that was ported: change this line"
     ),
     "replaced": Habit(options=("-D", "TYPE=int")),
+    "scalar_of_type": Habit(run=f"__init__.py:27: {USE_A_RUN}"),
     "source_files": Habit(run="csrc/times.c: nothing launches this source"),
     "star_imports": Habit(),
     "star_of_triton": Habit(),

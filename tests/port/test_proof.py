@@ -43,7 +43,7 @@ def proved(
 ) -> tuple[PortedKernel, ...]:
     source = Source(text, name)
     translations = Translations(source, Settings(kernel))
-    ported = port_kernel(source, kernel, sets, translations=translations)
+    ported = port_kernel(translations, sets)
     return tuple(prove_kernel(kernel, translations) for kernel in ported)
 
 

@@ -16,8 +16,10 @@ from urllib.parse import unquote
 import pytest
 
 from pytriton.__main__ import main
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
 from pytriton.port.report import Entry, Grade, Row, declaration_line, rows, write_report
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +55,7 @@ def run(x):
 
 def test_lines_and_where_they_come_from() -> None:
     sets = [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
-    (kernel,) = port_kernel(Source(TEXT), "second", sets)
+    (kernel,) = port_kernel(Translations(Source(TEXT), Settings("second")), sets)
     assert "first" not in kernel.own_text
     assert declaration_line(kernel) == 4
     made = [*rows(kernel, 10)]
@@ -108,7 +110,8 @@ def test_notes_have_positions_that_can_be_opened(page: Path) -> None:
 
 def test_define_sets_with_different_names(tmp_path: Path) -> None:
     (kernel,) = port_kernel(
-        Source(TEXT), "second", [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
+        Translations(Source(TEXT), Settings("second")),
+        [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})],
     )
     row = Row(0, "", 0, "", 0)
     entry = Entry(

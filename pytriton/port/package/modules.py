@@ -88,7 +88,7 @@ def _entry(entry: ModuleKernel) -> Iterator[str]:
     if len(entry.functions) == 1:
         yield from _source(f"{entry.name} = Source(", entry.functions[0], entry.names[0], ")  # fmt: skip", 0)
         return
-    yield f"{entry.name} = ("
+    yield f"{entry.name} = Source.either("
     for ported, name in zip(entry.functions, entry.names, strict=True):
         yield from _source("    Source(", ported, name, "),", 4)
     yield ")  # fmt: skip"
