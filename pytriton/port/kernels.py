@@ -208,10 +208,8 @@ def port_kernel(
     folds = Folds(own.text, own, function, swept)
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
-    known = [arguments.general(row.defines) if arguments else {} for row in singles]
-    integers = {key_of(row): row for row in known}.values()
-    new = folds.explore()
-    explored = [KnownDefines({**s, **row}, frozenset(["explored"])) for s in new for row in integers]
+    numbers = arguments.numbers if arguments else {}
+    explored = [KnownDefines({**s, **numbers}, frozenset(["explored"])) for s in folds.explore()]
     kernels = (
         PortedKernel(
             _name(variants),

@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any, Final
 
 from pytriton.compat.triton_names import ASTSource, GPUTarget, ir, make_backend
@@ -65,11 +65,10 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     tried: list[Variant] = []
     # with parameters for defines: as the source with them, whatever they are; below, as the source without
     differing = list(differences(kernel.folded, kernel.variants)) if kernel.arguments else []
+    numbers = kernel.arguments.numbers if kernel.arguments else {}
     refused: list[Mapping[str, Any]] = []
     for member in kernel.sets:
-        numbers = kernel.arguments.general(member.defines) if kernel.arguments else {}
-        general = translations.variants([{**member.defines, **numbers}])
-        translated = general or translations.variants([member.defines])
+        translated = translations.variants([{**member.defines, **numbers}])
         key = _key(kernel, translated[0]) if translated else None
         if key is None or (key not in seen and len(seen) >= MAX_PROVED):
             refused.append(member.defines)
@@ -112,8 +111,8 @@ def differences(
         wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
         try:
             constexprs = folded.bind(arguments.without(defines) if arguments else defines) | more
-            integers = arguments.values(defines) if arguments else {}
-            actual = ttir(folded.function, folded.text, translation.parameters, constexprs, integers)
+            constexprs |= arguments.values(defines) if arguments else {}
+            actual = ttir(folded.function, folded.text, translation.parameters, constexprs)
         except Exception as error:  # any error of Triton
             yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))
             continue
@@ -148,19 +147,13 @@ def ttir(
     text: str,
     parameters: Sequence[Parameter],
     constexprs: Mapping[str, object],
-    integers: Mapping[str, int | str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """The normal form of a kernel's TTIR, with every promise kept and addresses that are multiples of 16.
-
-    ``integers``: further parameters that are numbers, or the same as another one.
-    """
+    """The normal form of a kernel's TTIR, with every promise kept and addresses that are multiples of 16."""
     key = tuple(
         (p.identifier, signature_type(p.type), max(int(p.multiple_of), int(p.aligned))) for p in parameters
     )
-    numbers = {name: value for name, value in integers.items() if isinstance(value, int)}
-    same = tuple((name, value) for name, value in integers.items() if isinstance(value, str))
-    values = (*constexprs.items(), *numbers.items())
-    return _ttir(function, text, key, values, same, repr(values))
+    values = tuple(constexprs.items())
+    return _ttir(function, text, key, values, repr(values))
 
 
 @cache
@@ -169,12 +162,9 @@ def _ttir(
     text: str,
     parameters: tuple[tuple[str, str, int], ...],
     constexprs: tuple[tuple[str, Any], ...],
-    same: tuple[tuple[str, str], ...],
     spelled: str,  # 1, True and 1.0 are equal
 ) -> tuple[str, ...]:
     kernel = getattr(_loaded(text), function)
-    types = {name: type_ for name, type_, _ in parameters}
-    parameters += tuple((name, types[other], 0) for name, other in same)
     signature = {name: type_ for name, type_, _ in parameters} | {name: "constexpr" for name, _ in constexprs}
     names = kernel.arg_names
     attributes = {}
@@ -190,17 +180,7 @@ def _ttir(
         constexprs={(names.index(name),): value for name, value in values.items()},
         attrs=attributes,
     )
-    passed = [name for name in names if source.signature[name] != "constexpr"]
-    merged = {passed.index(name): passed.index(other) for name, other in same}
-    return normal_form(_with_merged(_compiled(source), merged))
-
-
-def _with_merged(compiled: str, merged: Mapping[int, int]) -> str:
-    """TTIR of a function without some of its parameters, by number: each is the same as another."""
-    for place, other in merged.items():
-        compiled = re.sub(rf", %arg{place}: \w+(?: \{{[^{{}}]*\}})?(?=[,)])", "", compiled, count=1)
-        compiled = re.sub(rf"%arg{place}\b", f"%arg{other}", compiled)
-    return compiled
+    return normal_form(_compiled(source))
 
 
 @cache

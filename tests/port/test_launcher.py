@@ -298,3 +298,21 @@ for name, value in {"exp": "sqrt", "float": "double", "int": "long"}.items():
 print(old.f(torch.zeros(16))[0].item(), old.g(torch.ones(16))[0].item())
 """
     assert run(tmp_path, RENAMED, program).split() == ["True"] * 3 + ["1.0", "0.0"]
+
+
+def test_a_grid_is_of_whole_numbers(tmp_path: Path) -> None:
+    """What is no grid is refused, as by pytriton."""
+    program = """\
+import numpy, torch, old
+for grid in (2.5, "2", (1, -1), (), lambda opt: 48 / 16, lambda opt: 48):
+    try:
+        old.kernel(torch.ones(16), torch.ones(16), grid=grid)
+        print("launched")
+    except (TypeError, ValueError) as error:
+        print(type(error).__name__)
+y = torch.zeros(16)
+old.kernel(y, torch.ones(16), grid=lambda opt: [numpy.int32(1), torch.tensor(1)])
+print(round(y.sum().item()))
+"""
+    words = run(tmp_path, RENAMED, program).split()
+    assert words == ["TypeError"] * 2 + ["ValueError"] * 2 + ["TypeError", "launched", "43"]

@@ -69,6 +69,7 @@ from pytriton.passes.analysis.queries import assignments, never_set, nodes, with
 
 
 LOG2_E = 1.4426950408889634
+MAX_SCALED = 2.3e38  # what stays finite times LOG2_E; larger numbers stand for infinity, as -FLT_MAX does
 
 
 def exp2(kernel: typed.KernelDef, _: PassContext) -> typed.KernelDef:
@@ -255,7 +256,7 @@ class _Powers:
                 if _is_shared(right, expr) or not names(expr).isdisjoint(self._scaled):
                     return with_children(expr, self._in_log2)
         value = constant(expr)
-        return expr if value is not None and abs(value) == math.inf else _times(self._plain(expr), LOG2_E)
+        return expr if value is not None and abs(value) > MAX_SCALED else _times(self._plain(expr), LOG2_E)
 
 
 def _subtracted(call: typed.Call) -> set[typed.Symbol]:

@@ -10,11 +10,11 @@ where there is none. A define becomes a parameter of type int where
   some set it is such a name; no other names are accepted;
 * the text has it in expressions only: no directive asks for it, nothing is pasted to it, no other define names it;
 * the lines of this kernel have it (there may be others in the text);
-* where a set has a translation, there is one with the parameter as well.
+* these parameters are int in all sets, and the text has their names nowhere else, so they are what was passed;
+* where a set has a translation, there is one with the parameter, and one with a number, as well.
 
 The names and numbers are single tokens, so an expression means the same with the parameter. prove.py compares the
-compiled kernels with a number for each, which nothing can assign or declare. A name that the text has only once, as
-a parameter, then is what was passed, too; with other names each known combination is compared.
+compiled kernels with a number for each, which nothing can assign or declare.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pytriton.lang.preprocess.structure import Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, scan
 from pytriton.legacy.sources import functions
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.translations import Defines, Translations, key_of, text_of_kernels
+from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.source import Source
 
 PASTING: Final = ("#", "##")  # in the body of a macro
@@ -41,21 +41,17 @@ PASTING: Final = ("#", "##")  # in the body of a macro
 class Arguments:
     """The source with the parameters, and its translations.
 
-    ``names``: the define of each parameter. ``identifiers``: those of the int parameters that texts may name;
-    ``unchanged``: of these, what the text has nowhere else.
+    ``names``: the define of each parameter. ``identifiers``: the int parameters that texts may name.
     """
 
     translations: Translations
     names: Mapping[str, str]
-    identifiers: Mapping[str, str]
-    unchanged: frozenset[str]
+    identifiers: Collection[str]
 
-    def general(self, defines: Defines) -> dict[str, Any]:
-        """The defines that became parameters: as numbers, where the proof of numbers is one of these."""
-        own = {name: defines[name] for name in self.names.values()}
-        texts = {value for value in map(number, own.values()) if isinstance(value, str)}
-        numbers = {name: 1001 + 2 * place for place, name in enumerate(own)}
-        return numbers if texts <= self.unchanged else own
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The defines that became parameters, each another number: what is proved with them is for all values."""
+        return {name: 1001 + 2 * place for place, name in enumerate(self.names.values())}
 
     def without(self, defines: Defines) -> dict[str, Any]:
         """The defines that are left."""
@@ -63,8 +59,7 @@ class Arguments:
 
     def values(self, defines: Defines) -> dict[str, int | str]:
         """What each parameter is: a number, or the identifier of another parameter."""
-        given = {parameter: _value(defines, name) for parameter, name in self.names.items()}
-        return {parameter: self.identifiers.get(value, value) for parameter, value in given.items()}
+        return {parameter: _value(defines, name) for parameter, name in self.names.items()}
 
     def accepts(self, defines: Defines) -> bool:
         """Whether each of the defines is an int, or names one."""
@@ -73,25 +68,34 @@ class Arguments:
 
 def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Arguments | None:
     """The source with the parameters; None where no define can be one."""
-    first = next((t for t in map(translations, sets) if isinstance(t, Translation)), None)
-    if first is None:
-        return None
     source = translations.source
     tokens, _ = scan(source, Report())
+    words = [token.text for token in scan(Source(translations.text), Report())[0]]
     named = {number(value) for defines in sets for value in defines.values()}
-    identifiers = {p.name: p.identifier for p in first.parameters if str(p.type) == "int" and p.name in named}
-    own = text_of_kernels(source, [first.kernel])
-    names = dict(_named(tokens, {*_integers(sets, identifiers)}.intersection(names_in(own))))
+    first = next((t for t in map(translations, sets) if isinstance(t, Translation)), None)
+    identifiers = tuple(
+        name for name in (_ints(first) if first else ()) if name in named and words.count(name) == 1
+    )
+    names = dict(_named(tokens, {*_integers(sets, identifiers)}.intersection(words)))
+    texts = [str(row[name]) for row in sets for name in row.keys() - names.values()]
     general = translations.of(
         Source(_with_parameters(source.text, tokens, names), source.name, source.origin)
     )
-    texts = [str(row[name]) for row in sets for name in row.keys() - names.values()]
-    words = names_in("\n".join([own, *texts]))
-    unchanged = frozenset(name for name in identifiers if words.count(name) == 1 and "##" not in own)
-    arguments = Arguments(general, names, identifiers, unchanged)
-    rows = {key_of(arguments.without(defines)): defines for defines in sets}.values()
-    wanted = [arguments.without(variant.defines) for variant in translations.variants(rows)]
-    return arguments if names and len(general.variants(wanted)) == len(wanted) else None
+    arguments = Arguments(general, names, identifiers)
+
+    def is_right(row: Defines) -> bool:
+        if not translations.variants([{**row, **arguments.numbers}]):
+            return not translations.variants([row])
+        found = general(arguments.without(row))
+        return isinstance(found, Translation) and _ints(found).keys() >= {*identifiers}
+
+    certain = "##" not in words and not {*identifiers}.intersection(names_in("\n".join(texts)))
+    return arguments if names and certain and all(map(is_right, sets)) else None
+
+
+def _ints(translation: Translation) -> dict[str, None]:
+    """The int parameters that are called as in the source."""
+    return {p.name: None for p in translation.parameters if str(p.type) == "int" and p.name == p.identifier}
 
 
 def _value(defines: Defines, name: str) -> Any:
@@ -105,7 +109,7 @@ def _is_int(value: object, identifiers: Collection[str]) -> bool:
     return value in identifiers if isinstance(value, str) else type(value) is int and abs(value) < 2**31
 
 
-def _integers(sets: Sequence[Defines], identifiers: Mapping[str, str]) -> Iterator[str]:
+def _integers(sets: Sequence[Defines], identifiers: Collection[str]) -> Iterator[str]:
     """The defines that are an int in all sets, and a name in some."""
     texts = {value for defines in sets for value in map(number, defines.values()) if isinstance(value, str)}
     named = {word for text in texts for word in names_in(text)}

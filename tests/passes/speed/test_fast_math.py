@@ -140,3 +140,30 @@ class TestOption:
     def test_wrong(self, wrong: object) -> None:
         with pytest.raises(LaunchError, match="TC517"):
             pytriton.kernel(SCORES.replace("BETWEEN", ""), fast_math=wrong)  # type: ignore[arg-type]
+
+
+FINITE_START = """
+__global__ void k(float* l_, float* m_, float* x, int first, int n) {
+  int r[4] = 0 ... 4; int c[4] = 0 ... 4;
+  float m[4] = -3.4e38f;  // finite, so that exp(-INFINITY - m) is 0 while all is masked
+  float l[4] = 0;
+  for (int j = 0; j < n; j += 4) {
+    bool in[4, 4] = (j + c)[newaxis, :] >= first + r[:, newaxis];
+    float s[4, 4] = in ? *(x + r[:, newaxis] * n + (j + c)[newaxis, :]) : -INFINITY;
+    float largest[4] = max(m, s[:, max]);
+    l = l * exp(m - largest) + exp(s - largest[:, newaxis])[:, +];
+    m = largest;
+  }
+  *(l_ + r) = l;
+  *(m_ + r) = m;
+}
+"""
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_running_maximum_may_start_at_the_smallest_float(fast: bool) -> None:
+    """Times log2(e) it would be infinite, and the first tile, which is all masked, NaN."""
+    sums, largest = torch.full((4,), 9.0), torch.full((4,), 9.0)
+    pytriton.kernel(FINITE_START, fast_math=fast)(sums, largest, torch.zeros(4, 16), 6, 16, grid=(1,))
+    assert sums.tolist() == [10, 9, 8, 7]
+    assert largest.tolist() == [0, 0, 0, 0]
