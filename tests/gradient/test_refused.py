@@ -457,6 +457,20 @@ def test_unsigned_numbers_that_wrap() -> None:
         pytriton.gradient(text)(y, x, 0, 1, grid=4, d_outputs={"y": torch.ones(2)})
 
 
+def test_offsets_that_wrap() -> None:
+    """``o * 2**32`` is 0 in int: what is read there is added up, and what is stored there is stored by each."""
+    read = """__global__ void f(float *y, float *x, int n) {
+  int o[8] = 0 ... 8;
+  *(y + o) = *(x + o * n * 65536) * (o + 1);
+}
+"""
+    y, x, flowing = torch.zeros(8), torch.ones(8), {"y": torch.ones(8)}
+    assert pytriton.gradient(read)(y, x, 65536, grid=1, d_outputs=flowing)["x"].tolist() == [36] + [0] * 7
+    stored = read.replace("(y + o)", "(y + o * n * 65536)").replace("(x + o * n * 65536)", "(x + o)")
+    with pytest.raises(pytriton.LaunchError, match="TC750"):
+        pytriton.gradient(stored)(y, x, 65536, grid=1, d_outputs=flowing)
+
+
 def test_an_address_may_share_memory() -> None:
     """The forward overwrites the indices that the backward would need."""
     kernel = pytriton.kernel(

@@ -485,11 +485,20 @@ def _affine(expr: Expr, operands: Sequence[Affine], grid: Grid) -> Affine | None
             return operand if keeps_number(expr, 64) else None
         case Binary(left=left, right=right), [first, second]:
             shape = shape_of(expr.type)
-            return _binary(expr, _lined_up(first, left, shape), _lined_up(second, right, shape))
+            result = _binary(expr, _lined_up(first, left, shape), _lined_up(second, right, shape))
+            return None if result is None or _wraps(result, expr, grid) else result
         case Expand() | Permute() | Broadcast() | Reshape(), [operand]:
             places = moved_axes(expr)
             return None if places is None else moved(operand, places)
     return None
+
+
+def _wraps(affine: Affine, expr: Binary, grid: Grid) -> bool:
+    """Whether C may wrap it: it has no 64 bits, and places and programs reach further."""
+    element, sizes = element_of(expr.type), {"axis": shape_of(expr.type), "program": grid}
+    ends = (abs(step) * (sizes[k[0]][k[1]] - 1 if k[0] in sizes else 1) for k, step in affine.terms.items())
+    small = isinstance(element, ScalarType) and element.bits < 64
+    return small and abs(affine.low) + sum(ends) >= 1 << 31
 
 
 def _binary(expr: Binary, left: Affine, right: Affine) -> Affine | None:
