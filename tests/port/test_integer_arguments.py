@@ -147,6 +147,14 @@ def test_a_name_that_is_not_certain_makes_no_parameter(text: str, sets: list[dic
     assert arguments_of(text, sets) is None
 
 
+def test_names_that_other_defines_have_are_left_out() -> None:
+    text = OF.format("\n#ifdef V\n*X = S + V;\n#endif\n")
+    arguments = arguments_of(text, [{"S": "m", "V": "n"}, {"S": 1, "V": "n"}])
+    assert arguments is not None
+    assert arguments.names == {"s": "S"}
+    assert arguments.identifiers == ("m",)
+
+
 def test_a_define_that_is_assigned_under_a_flag_is_refused_there() -> None:
     text = "__global__ void f(int *X, int m) {\n#ifdef FLAG\nS += 1;\n#endif\n*X = T + S; }"
     kernel = proved(text, [{"S": "m", "T": "m"}, {"S": 1, "T": 1}])

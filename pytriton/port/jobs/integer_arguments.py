@@ -76,8 +76,14 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
     identifiers = tuple(
         name for name in (_ints(first) if first else ()) if name in named and words.count(name) == 1
     )
-    names = dict(_named(tokens, {*_integers(sets, identifiers)}.intersection(words)))
+
+    def named_by(identifiers: Collection[str]) -> dict[str, str]:
+        return dict(_named(tokens, {*_integers(sets, identifiers)}.intersection(words)))
+
+    names = named_by(identifiers)
     texts = [str(row[name]) for row in sets for name in row.keys() - names.values()]
+    others = {*names_in("\n".join(texts))}  # they may be changed by what other defines do with them
+    identifiers = tuple(name for name in identifiers if name not in others)
     general = translations.of(
         Source(_with_parameters(source.text, tokens, names), source.name, source.origin)
     )
@@ -89,7 +95,7 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
         found = general(arguments.without(row))
         return isinstance(found, Translation) and _ints(found).keys() >= {*identifiers}
 
-    certain = "##" not in words and not {*identifiers}.intersection(names_in("\n".join(texts)))
+    certain = "##" not in words and named_by(identifiers) == names
     return arguments if names and certain and all(map(is_right, sets)) else None
 
 
