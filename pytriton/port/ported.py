@@ -291,7 +291,7 @@ def _map_texts(texts: int) -> Iterator[Any]:
             yield from map(_apply, range(texts))
             return
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork with native threads
-        # their trees hardly have cycles: to look for these rarely saves 6 % of the time
+        # what a child makes hardly has cycles: they are looked for less often
         with multiprocessing.get_context("fork").Pool(count, gc.set_threshold, [50_000]) as pool:
             yield from pool.imap(_apply, range(texts), chunksize=1)
 

@@ -494,7 +494,10 @@ def _affine(expr: Expr, operands: Sequence[Affine], grid: Grid) -> Affine | None
 
 
 def _wraps(affine: Affine, expr: Binary, grid: Grid) -> bool:
-    """Whether C may wrap it: it has no 64 bits, and places and programs reach further."""
+    """Whether C may wrap it: it has fewer than 64 bits, and places and programs reach further.
+
+    How far iterations of loops reach is not known here: each counts once.
+    """
     element, sizes = element_of(expr.type), {"axis": shape_of(expr.type), "program": grid}
     ends = (abs(step) * (sizes[k[0]][k[1]] - 1 if k[0] in sizes else 1) for k, step in affine.terms.items())
     small = isinstance(element, ScalarType) and element.bits < 64

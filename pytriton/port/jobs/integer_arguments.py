@@ -95,7 +95,7 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
         found = general(arguments.without(row))
         return isinstance(found, Translation) and _ints(found).keys() >= {*identifiers}
 
-    certain = "##" not in words and named_by(identifiers) == names
+    certain = PASTING[1] not in words and named_by(identifiers) == names
     return arguments if names and certain and all(map(is_right, sets)) else None
 
 
