@@ -94,8 +94,9 @@ class PortedKernel:
     """One function for many define sets; see the head of this file.
 
     ``kernel`` is its name in the source; None where a define names it. ``sweeps``: the values of the defines of
-    which a launch gives a list. ``switches``: the defines that are only given or not. ``variants`` are the distinct
-    translations. ``arguments``: the defines that are parameters. ``proof``: None where Triton is not installed.
+    which a launch gives a list. ``switches``: the defines that are only given or not; ``given``: all that some set
+    has. ``variants`` are the distinct translations. ``arguments``: the defines that are parameters. ``proof``: None
+    where Triton is not installed.
     """
 
     kernel: str | None
@@ -105,6 +106,7 @@ class PortedKernel:
     failures: tuple[Failure, ...]
     source: Source
     switches: frozenset[str]
+    given: frozenset[str]
     folded: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
     unfoldable: str | None = None  # why the source became several functions
@@ -219,6 +221,7 @@ def port_kernel(
             tuple(folds.failures),
             translations.source,
             translations.switches,
+            frozenset(name for entry in sets for name in entry.defines),
             folded,
             tuple(variants),
             folds.unfoldable,

@@ -125,7 +125,7 @@ class Text:
 class Memory(SimpleNamespace):
     """What stands for triton.language where a kernel is of single numbers."""
 
-    constexpr = int
+    constexpr = triton.language.constexpr
     int32 = int
 
     def __init__(self) -> None:

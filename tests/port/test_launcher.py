@@ -316,3 +316,55 @@ print(round(y.sum().item()))
 """
     words = run(tmp_path, RENAMED, program).split()
     assert words == ["TypeError"] * 2 + ["ValueError"] * 2 + ["TypeError", "launched", "43"]
+
+
+SCALED = """\
+import torch
+import triton
+
+src = '''
+__global__ void scale(TYPE *Y, TYPE *X, TYPE a, float *Z, tile_t b) {
+  int i[TN] = 0 ... TN;
+  *(Y + i) = *(X + i) * a;
+  *(Z + i) = b;
+}
+'''
+
+
+def scaled(x, a, **more):
+    y, z = torch.empty_like(x), torch.empty(16)
+    kernel = triton.kernel(src, defines={'TYPE': x.dtype, 'tile_t': 'half', 'tm': 4, 'TN': 16, **more})
+    kernel(y, x, a, z, a, grid=(1,))
+    return y, z
+
+
+def all():
+    for dtype in (torch.half, torch.float):
+        scaled(torch.ones(16, dtype=dtype), 1)
+"""
+
+
+def test_numbers_of_a_type_that_is_a_define(tmp_path: Path) -> None:
+    """One function for all of them; each number is rounded to its type once, as the old launch did."""
+    program = """\
+import math, torch, old
+for dtype in (torch.half, torch.float):
+    for a in (0.1, -1, 1 + 2**-11 + 2**-40, 7e4, 1e39, math.nan, -0.0):
+        x = torch.tensor([1, -1, 3, 0.1, 1e-4, 60000, math.inf, 2.5] * 2, dtype=dtype)
+        y, z = old.scaled(x, a)
+        wide = torch.tensor(a, dtype=dtype)
+        assert y.equal((x.double() * wide.double()).to(dtype)) or y.isnan().any(), (dtype, a, y)
+        assert y.isnan().equal((x * wide).isnan()), (dtype, a, y)
+        assert torch.equal(z.nan_to_num(), torch.tensor([a] * 16, dtype=torch.half).float().nan_to_num()), z
+for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "float"}):
+    try:
+        old.scaled(torch.ones(16, dtype=torch.double if "TYPE" in more else torch.float), 1, **more)
+        print("launched")
+    except ValueError as error:
+        print(*("{}={}".format(*item) in str(error) for item in more.items()))
+"""
+    assert run(tmp_path, SCALED, program).split() == ["True"] * 3
+    kernels = (tmp_path / "new" / "old" / "kernels" / "__init__.py").parent
+    text = "".join(path.read_text() for path in kernels.iterdir())
+    assert text.count("@triton.jit") == 1 and "a = tl.cast(a, Y.dtype.element_ty)" in text
+    assert 'unused=["tm"]' in text

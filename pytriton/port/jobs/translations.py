@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from pytriton.emit.printer import printed
+from pytriton.emit.python import Atom, Call, Simple
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import Variant, asked_if_given, names_in
-from pytriton.lang.tree.types import SCALARS
+from pytriton.lang.tree.types import BFLOAT16, FLOAT, HALF, SCALARS
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
@@ -120,5 +123,26 @@ class Translations:
             translation = translate_as(self.source, defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:
-                return translation
+                return _cast(translation, defines)
             self._promised |= promised
+
+
+def _cast(translation: Translation, defines: Defines) -> Translation:
+    """Floats of a type that is a define, converted to it in the body, where it is that of some pointer.
+
+    Triton passes them as floats without loss: the launcher rounds them.
+    """
+    tree = translation.tree
+    types = {
+        p.identifier: f"tl.{p.type.triton}"
+        for p in translation.parameters
+        if p.type in (HALF, BFLOAT16, FLOAT) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1])
+    }
+    bare = (p._replace(annotation="") if p.name in types else p for p in tree.parameters)
+    casts = (
+        Simple(f"{name} = ", Call("tl.cast", (Atom(name), Atom(type_))), tree.line)
+        for name, type_ in types.items()
+    )
+    tree = tree._replace(parameters=tuple(bare), body=(*casts, *tree.body))
+    text, lines = printed(tree)
+    return replace(translation, tree=tree, text=text, lines=lines) if types else translation

@@ -7,17 +7,15 @@ has those of ``triton.testing``.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from textwrap import fill
 from typing import Any, Final
 
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Uses
-from pytriton.port.package.serves import LANGUAGE, serves
+from pytriton.port.package.serves import serves
 from pytriton.port.read.library import PASSED
 
 # Names of triton.testing.
@@ -33,43 +31,18 @@ def launcher(
     in the package. ``labels``: some texts have labels.
     """
     names = {*uses.names, *["read"] * bool(files), *["id_dict"] * ("utils" in uses.names)}
-    buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
-    sweeps = any(map(_is_tuned, kernels)) or bool({"num_warps", "num_stages"} & uses.keywords)
-    leaves = [kernel.folded.leaves for kernel in kernels]
-    truths = {name in own.truths for own in leaves for name in own.flags}
     parts = {
         "folder": folder,
-        "flags": False in truths,
-        "truths": True in truths,
-        "closed": any(serves(kernel).closed for kernel in kernels),
-        "language": fill(_language(kernels), 100, subsequent_indent="    "),
-        "changes": any(serves(kernel).changes for kernel in kernels),
-        "integers": any(kernel.arguments for kernel in kernels),
+        "uses": uses,
+        "kernels": kernels,
+        "declared": [*map(serves, kernels)],
         "labels": labels,
-        "as_text": bool({"strip", "lstrip", "rstrip", "dump", "dumps", "save", "deepcopy"} & uses.attributes),
-        "several": any(kernel.unfoldable for kernel in kernels),
         "truth": any("tl.int1" in kernel.text for kernel in kernels),
         "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
-        "sweep": sweeps or "config" in names,
-        "bench": "bench" in uses.keywords or "bench_registry" in names,
-        "addresses": "data_ptr" in uses.attributes,
-        "constants": buffers or "set_constant" in uses.attributes,
         "names": names,
         "passed": sorted(names & PASSED),
     }
     return _module("port_launcher.py.j2", parts)
-
-
-def _language(kernels: Sequence[PortedKernel]) -> str:
-    """The words of the language in the sources."""
-    words = (re.findall(r"\w+", kernel.source.text) for kernel in kernels)
-    return " ".join(sorted(LANGUAGE.intersection(itertools.chain(*words))))
-
-
-def _is_tuned(kernel: PortedKernel) -> bool:
-    """Whether modules.py prints what tuning needs to know of a kernel: parameters, stages, groups."""
-    retuned = any(parameter.retune for parameter in kernel.parameters)
-    return bool(kernel.sweeps or retuned or kernel.stages or kernel.folded.grouped)
 
 
 def module_of_tests(uses: Uses) -> str:

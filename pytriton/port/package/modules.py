@@ -100,8 +100,7 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     pad = " " * inner
     yield f"{pad}{name},"
     serving = serves(ported)
-    rows = [f'"{name}": "{type_}"' for name, type_ in serving.types.items()]
-    yield from _packed(f"{pad}parameters={{", rows, "},", inner)
+    yield from _packed(f"{pad}types={{", list(_types(ported, serving.types)), "},", inner)
     if ported.arguments:
         yield from _named("integers", ported.arguments.names.values(), inner)
         yield from _named("named", ported.arguments.identifiers, inner)
@@ -110,7 +109,6 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
         for change in serving.changes:
             yield from _change(change, inner + 4)
         yield f"{pad}],"
-    yield from _named("written", [p.identifier for p in ported.parameters if p.written], inner)
     leaves = ported.folded.leaves
     yield from _named("flags", [name for name in leaves.flags if name not in leaves.truths], inner)
     truths = [f'"{name}": {list(values)}' for name, values in leaves.truths.items()]
@@ -120,6 +118,7 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     if serving.condition.terms:
         yield from _condition("serves=", serving.condition, inner)
     yield from _named("closed", serving.closed, inner)
+    yield from _named("unused", serving.unused, inner)
     yield from _named("key", [p.identifier for p in ported.parameters if p.retune], inner)
     if ported.stages:
         yield f"{pad}stages={list(ported.stages)},"
@@ -129,6 +128,15 @@ def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: i
     if buffers:
         yield from _packed(f"{pad}buffers={{", buffers, "},", inner)
     yield f"{' ' * indent}{closed}"
+
+
+def _types(ported: PortedKernel, types: Mapping[str, str]) -> Iterator[str]:
+    """``"const TYPE*": "A B"``; without those that are int."""
+    named: dict[str, list[str]] = {}
+    for name, written, *_ in ported.parameters:
+        unwritten = types[name].endswith("*") and not written
+        named.setdefault("const " * unwritten + types[name], []).append(name)
+    yield from (f'"{type_}": "{" ".join(names)}"' for type_, names in named.items() if type_ != "int")
 
 
 def _named(name: str, values: Collection[str], indent: int) -> Iterator[str]:

@@ -11,15 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from pytriton.emit.python import PRECEDENCE, show
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
-from pytriton.lang.preprocess.macros import PRELUDE
-from pytriton.lang.tree.builtins import function_names
-from pytriton.lang.tree.types import TYPE_WORDS, PointerType
+from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 
@@ -44,7 +41,9 @@ class Change:
 class Serves:
     """All of it; ``types`` are those of the parameters where no change holds.
 
-    The ``numbers`` are integers. ``closed``: defines that it is not for, whatever their values.
+    The ``numbers`` are integers, as are all constexprs that the condition does not name and that are no flags.
+    ``closed``: defines in capitals that it is not for, whatever their values. Others that are not in capitals are
+    all refused, but for the ``unused``.
     """
 
     numbers: tuple[str, ...]
@@ -52,6 +51,7 @@ class Serves:
     types: Mapping[str, str]
     changes: tuple[Change, ...]
     closed: tuple[str, ...]
+    unused: tuple[str, ...]
 
 
 def serves(ported: PortedKernel) -> Serves:
@@ -61,37 +61,25 @@ def serves(ported: PortedKernel) -> Serves:
     terms = tuple(show(term, PRECEDENCE["and"]) for term in (*served.conditions, *asserted))
     defines = {name for variant in ported.variants for name in variant.defines}
     types, changes = _types(ported)
-    closed = tuple(_closed(ported, types))
-    return Serves(served.numbers, _condition(terms, defines), types, tuple(changes), closed)
+    closed = ported.folded.leaves.closed
+    own = {*names_assigned(ported.folded.tree.body), *types}  # which the launcher refuses
+    condition = _condition(terms, defines)
+    used = {*ported.folded.constexprs, *condition.names, *closed}
+    used |= {*ported.arguments.names.values()} if ported.arguments else set()
+    free = {*ported.folded.constexprs} - {*condition.names}
+    return Serves(
+        tuple(name for name in served.numbers if name not in free),
+        condition,
+        types,
+        tuple(changes),
+        tuple(name for name in closed if name.isupper() and name not in own),
+        tuple(sorted(name for name in ported.given - used if not name.isupper())),
+    )
 
 
 def _condition(terms: tuple[str, ...], defines: Collection[str]) -> ConditionLambda:
     """The terms and the defines that they name."""
     return ConditionLambda(tuple(dict.fromkeys(word for word in _words(terms) if word in defines)), terms)
-
-
-# without constants such as INFINITY, which packages define for kernels that lack them
-LANGUAGE: Final = frozenset(
-    (
-        *(name for name in PRELUDE if not name.isupper()),
-        *function_names(),
-        *(word for words in TYPE_WORDS for word in words),
-    )
-) | frozenset(
-    """__device__ __global__ __restrict__ __shared__ break case const constexpr continue default define defined do
-    elif else endif enum error extern for if ifdef ifndef include inline line pragma register restrict return sizeof
-    static struct switch typedef undef volatile void warning while""".split()
-)
-
-
-def _closed(ported: PortedKernel, parameters: Collection[str]) -> Iterator[str]:
-    """The names in the text that must not be defined: it was not ported with them.
-
-    Less the variables of the function and the words of the language, which its launcher refuses for all kernels.
-    """
-    own = {*names_assigned(ported.folded.tree.body), *parameters, ported.kernel}
-    own |= {*(ported.arguments.names if ported.arguments else ())}
-    yield from (name for name in ported.folded.leaves.closed if name not in LANGUAGE | own)
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:
