@@ -558,12 +558,16 @@ def _in_parentheses(parts: Sequence[Doc]) -> Sequence[Doc]:
 Line = tuple[str, int]  # and the line of the source that it came from
 
 
-def printed(kernel: KernelFunction) -> tuple[str, dict[int, int]]:
-    """The module of one kernel, with the imports and helper functions that it needs."""
+def printed(kernel: KernelFunction, packed: bool = False) -> tuple[str, dict[int, int]]:
+    """The module of one kernel, with the imports and helper functions that it needs.
+
+    ``packed``: parameters share lines.
+    """
     lines = body(kernel.body, INDENT)
     text = render(
         "kernel.py.j2",
         kernel=kernel,
+        packed=packed,
         helpers=kernel.helpers,
         checked_accesses=any(name.startswith("checked_") for name in kernel.helpers),
         body="\n".join(line for line, _ in lines),

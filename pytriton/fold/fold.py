@@ -135,7 +135,7 @@ def _asserting(tree: KernelFunction, leaves: Leaves) -> tuple[str, tuple[int, ..
     calls = (Call("tl.static_assert", (condition, Atom(_cure(condition, names)))) for condition in conditions)
     assertions = (Simple("", call, tree.line) for call in calls)
     tree = tree._replace(body=(*assertions, *tree.body), helpers=tree.helpers | helpers)
-    text, origins = printed(tree)
+    text, origins = printed(tree, packed=True)
     return text, tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
 
 

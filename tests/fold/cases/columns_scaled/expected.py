@@ -6,14 +6,10 @@ import triton.language as tl
 # each column of A times a number of its own
 @triton.jit
 def scale_columns(
-    A,  # half* or float* or bfloat16*
-    S,  # half* or float* or bfloat16*
-    M,
-    N,
-    lda,
-    TM: tl.constexpr,
-    TN: tl.constexpr,
-):
+    A, S,  # half* or float* or bfloat16*
+    M, N, lda,
+    TM: tl.constexpr, TN: tl.constexpr,
+):  # fmt: skip
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     TM_PADDED: tl.constexpr = triton.next_power_of_2(TM)
     in_TN = (

@@ -5,29 +5,12 @@ import triton.language as tl
 
 @triton.jit
 def contract(
-    A,  # half* or float*
-    B,  # half* or float*
-    C,  # half* or float*
-    M,
-    N,
-    K,
-    dim_b,
-    dim_m,
-    dim_n,
-    stride_a_b,
-    stride_a_m,
-    stride_b_b,
-    stride_b_n,
-    stride_c_b,
-    stride_c_m,
-    stride_c_n,
-    AD,  # char*, a buffer of 256 bytes
-    BD,  # char*, a buffer of 256 bytes
-    TM: tl.constexpr,
-    TN: tl.constexpr,
-    WIDTH: tl.constexpr,
-    TK: tl.constexpr,
-):
+    A, B, C,  # half* or float*
+    M, N, K, dim_b, dim_m, dim_n, stride_a_b, stride_a_m, stride_b_b, stride_b_n,
+    stride_c_b, stride_c_m, stride_c_n,
+    AD, BD,  # char*, a buffer of 256 bytes
+    TM: tl.constexpr, TN: tl.constexpr, WIDTH: tl.constexpr, TK: tl.constexpr,
+):  # fmt: skip
     tl.static_assert(
         WIDTH <= 2147483647 and WIDTH >= -2147483647,
         "not ported for these values: run port with -D WIDTH=...",

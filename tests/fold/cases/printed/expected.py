@@ -5,12 +5,10 @@ import triton.language as tl
 
 @triton.jit
 def scaled(
-    z,  # float*
-    x,  # float*
+    z, x,  # float*
     n,
-    TILE: tl.constexpr,
-    SCALE: tl.constexpr,
-):
+    TILE: tl.constexpr, SCALE: tl.constexpr,
+):  # fmt: skip
     tl.static_assert(
         SCALE is None or SCALE <= 2147483647 and SCALE >= -2147483647,
         "not ported for these values: run port with -D SCALE=...",

@@ -9,11 +9,9 @@ def softmax_bwd(
     scale,
     DY,  # half* or float*
     LUT,  # int*
-    batch_y,
-    batch_dy,
-    BLOCK: tl.constexpr,
-    TN: tl.constexpr,
-):
+    batch_y, batch_dy,
+    BLOCK: tl.constexpr, TN: tl.constexpr,
+):  # fmt: skip
     tl.static_assert(
         BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
         "not ported for these values: run port with -D BLOCK=...",

@@ -6,13 +6,10 @@ import triton.language as tl
 # Softmax of rows; a program has one whole row in registers.
 @triton.jit
 def forward(
-    Y,  # half* or float* or bfloat16* or double*
-    X,  # half* or float* or bfloat16* or double*
-    n,
-    ldy,
-    ldx,
+    Y, X,  # half* or float* or bfloat16* or double*
+    n, ldy, ldx,
     LENGTH: tl.constexpr,
-):
+):  # fmt: skip
     LENGTH_PADDED: tl.constexpr = triton.next_power_of_2(LENGTH)
     in_LENGTH = (
         tl.arange(0, LENGTH_PADDED) < LENGTH if LENGTH != LENGTH_PADDED else True
