@@ -181,11 +181,11 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
 
 
 def _counted(package: Package, kernels: bool) -> str:
-    """How many kernels there are, and how long they were and are; their tables are among the lines of Python."""
+    """How many kernels there are, and how many lines they had and have with their tables, empty ones aside."""
     if not kernels:
         return ""
     old = sum(count(kernel.own_text) for kernel in package.kernels)
-    sizes = {name: len((text or b"").splitlines()) for name, text in package.files.items()}
+    sizes = {name: count((text or b"").decode()) for name, text in package.files.items()}
     new, launcher = (
         sum(sizes[name] for name in {placed.module for placed in package.placed}),
         sizes[f"{LAUNCHER}.py"],

@@ -311,7 +311,7 @@ for grid in (2.5, "2", (1, -1), (), lambda opt: 48 / 16, lambda opt: 48):
     except (TypeError, ValueError) as error:
         print(type(error).__name__)
 y = torch.zeros(16)
-old.kernel(y, torch.ones(16), grid=lambda opt: [numpy.int32(1), torch.tensor(1)])
+old.kernel(y, torch.ones(16), grid=lambda opt: [numpy.int32(1), torch.tensor(1), getattr(opt, "TK", 1)])
 print(round(y.sum().item()))
 """
     words = run(tmp_path, RENAMED, program).split()

@@ -24,7 +24,7 @@ from pytriton.port.jobs.translations import Defines, Translations
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
-MAX_EXPLORED: Final = 64  # of a kernel, beyond the known ones
+MAX_EXPLORED: Final = 96  # of a kernel, beyond the known ones
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
 _OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 
