@@ -366,5 +366,6 @@ for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "float"}):
     assert run(tmp_path, SCALED, program).split() == ["True"] * 3
     kernels = (tmp_path / "new" / "old" / "kernels" / "__init__.py").parent
     text = "".join(path.read_text() for path in kernels.iterdir())
-    assert text.count("@triton.jit") == 1 and "a = tl.cast(a, Y.dtype.element_ty)" in text
+    assert text.count("@triton.jit") == 1
+    assert "a = tl.cast(a, Y.dtype.element_ty)" in text
     assert 'unused=["tm"]' in text
