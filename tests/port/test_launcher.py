@@ -347,15 +347,16 @@ def all():
 def test_numbers_of_a_type_that_is_a_define(tmp_path: Path) -> None:
     """One function for all of them; each number is rounded to its type once, as the old launch did."""
     program = """\
-import math, torch, old
+import math, numpy, torch, old
 for dtype in (torch.half, torch.float):
-    for a in (0.1, -1, 1 + 2**-11 + 2**-40, 7e4, 1e39, math.nan, -0.0):
+    for a in (0.1, -1, 1 + 2**-11 + 2**-40, 65519.999, 2**-25 * (1 + 2**-30), 7e4, 1e39, math.nan, -0.0):
         x = torch.tensor([1, -1, 3, 0.1, 1e-4, 60000, math.inf, 2.5] * 2, dtype=dtype)
         y, z = old.scaled(x, a)
-        wide = torch.tensor(a, dtype=dtype)
+        half = torch.from_numpy(numpy.array(a).astype("half"))  # torch rounds twice
+        wide = half if dtype == torch.half else torch.tensor(a)
         assert y.equal((x.double() * wide.double()).to(dtype)) or y.isnan().any(), (dtype, a, y)
         assert y.isnan().equal((x * wide).isnan()), (dtype, a, y)
-        assert torch.equal(z.nan_to_num(), torch.tensor([a] * 16, dtype=torch.half).float().nan_to_num()), z
+        assert torch.equal(z.nan_to_num(), half.float().nan_to_num().expand(16)), z
 for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "float"}):
     try:
         old.scaled(torch.ones(16, dtype=torch.double if "TYPE" in more else torch.float), 1, **more)
@@ -369,3 +370,39 @@ for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "float"}):
     assert text.count("@triton.jit") == 1
     assert "a = tl.cast(a, Y.dtype.element_ty)" in text
     assert 'unused=["tm"]' in text
+
+
+GROUPED = """\
+import torch
+import triton
+
+src = '''
+__global__ void f(float *Z, T size, int n) {
+  int i[16] = 0 ... 16;
+  *(Z + i) = i + n * GROUP + size;
+}
+'''
+
+
+def f(group):
+    z = torch.empty(16)
+    triton.kernel(src, defines={'GROUP': group, 'T': 'TYPE', 'TYPE': 'half'})(z, 0.5, 3, grid=(1,))
+    return z[0].item()
+
+
+def all():
+    f(4), f(2)
+"""
+
+
+def test_a_define_called_group_is_an_integer(tmp_path: Path) -> None:
+    """As tuning calls the size of a group of programs. A type may be named by two defines in a row."""
+    program = """\
+import old
+print(old.f(5))
+try:
+    old.f(2.5)
+except ValueError as error:
+    print("GROUP=2.5, which is not an integer" in str(error))
+"""
+    assert run(tmp_path, GROUPED, program).split() == ["15.5", "True"]

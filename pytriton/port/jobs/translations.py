@@ -12,7 +12,7 @@ from pytriton.emit.printer import printed
 from pytriton.emit.python import Atom, Call, Simple
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import Variant, asked_if_given, names_in
-from pytriton.lang.tree.types import BFLOAT16, FLOAT, HALF, SCALARS
+from pytriton.lang.tree.types import FLOAT, HALF, SCALARS
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
@@ -128,15 +128,16 @@ class Translations:
 
 
 def _cast(translation: Translation, defines: Defines) -> Translation:
-    """Floats of a type that is a define, converted to it in the body, where it is that of some pointer.
+    """Numbers of a type that is a define, converted to it in the body, where it is that of some pointer.
 
-    Triton passes them as floats without loss: the launcher rounds them.
+    Triton passes them as floats without loss, as the launcher rounds them. Its interpreter cannot calculate with
+    bfloat16.
     """
     tree = translation.tree
     types = {
         p.identifier: f"tl.{p.type.triton}"
         for p in translation.parameters
-        if p.type in (HALF, BFLOAT16, FLOAT) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1])
+        if p.type in (HALF, FLOAT) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1])
     }
     bare = (p._replace(annotation="") if p.name in types else p for p in tree.parameters)
     casts = (

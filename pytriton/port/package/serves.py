@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytriton.emit.python import PRECEDENCE, show
+from pytriton.fold.fold import GROUP
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
@@ -66,7 +67,7 @@ def serves(ported: PortedKernel) -> Serves:
     condition = _condition(terms, defines)
     used = {*ported.folded.constexprs, *condition.names, *closed}
     used |= {*ported.arguments.names.values()} if ported.arguments else set()
-    free = {*ported.folded.constexprs} - {*condition.names}
+    free = {*ported.folded.constexprs} - {*condition.names, GROUP}
     return Serves(
         tuple(name for name in served.numbers if name not in free),
         condition,
