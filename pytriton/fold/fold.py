@@ -231,9 +231,10 @@ def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, .
         notes = list(dict.fromkeys(parameter.note for parameter in row))
         if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
             notes = [note for note in notes if note and not note.startswith("multiple of")]
-        parameters.append(
-            FunctionParameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes))
-        )
+        pairs = [note.partition("; ") for note in notes]  # a type, and a comment
+        types, beside = (dict.fromkeys(pair[place] for pair in pairs) for place in (0, 2))
+        note = "; ".join(filter(None, (" or ".join(types), *beside)))
+        parameters.append(FunctionParameter(name, annotations.pop(), _union(p.above for p in row), note))
     return tuple(parameters)
 
 

@@ -143,6 +143,15 @@ def test_types_of_parameters_must_be_alike() -> None:
         fold(text, variants({"T": "long"}, {"T": "double"}, text=text))
 
 
+def test_a_comment_beside_a_pointer_is_printed_once() -> None:
+    text = """\
+__global__ void f(T *X,  // where it is; read
+  T *Y, int n) { *Y = *X + n; }
+"""
+    folded = fold(text, variants({"T": "half"}, {"T": "float"}, text=text)).text
+    assert "    X,  # half* or float*; where it is; read\n    Y,  # half* or float*\n    n,\n" in folded
+
+
 def test_a_parameter_may_be_missing() -> None:
     text = """\
 __global__ void f(float *X
