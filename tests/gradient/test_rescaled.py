@@ -262,3 +262,47 @@ def test_attention_of_halves(dtype: torch.dtype, scale: float) -> None:
     for name, exact, near in zip("QKV", by_torch(torch.double), by_torch(dtype), strict=True):
         mine, theirs = ((tensor.double() - exact).norm() / exact.norm() for tensor in (made[name], near))
         assert mine < theirs
+
+
+@pytest.mark.parametrize(
+    ("scores", "at", "mask", "tolerance"),
+    [
+        ("half", 1000.0, "-INFINITY", 2e-3),
+        ("bfloat16", 200.0, "-INFINITY", 2e-2),
+        ("float", 0.0, "-1e9", 1e-5),
+    ],
+)
+def test_probabilities_sum_to_one(scores: str, at: float, mask: str, tolerance: float) -> None:
+    """M + log(s) is not taken where rounding would lose log(s): each probability would be wrong by that factor."""
+    text = """\
+__global__ void f(float *y, S *x, float *v, int *kept, int n) {
+  int p = get_program_id(0);
+  int j[16] = 0 ... 16;
+  S m = -INFINITY;
+  S l = 0;
+  S acc = 0;
+  for (int q = 0; q < n; q += 16) {
+    bool in[16] = q + j < n;
+    S s[16] = *?(in)(kept + p * n + q + j) ? *?(in)(x + p * n + q + j) : MASK;
+    s = in ? s : -INFINITY;
+    S mn = max(m, s[max]);
+    S al = exp(m - mn);
+    S e[16] = exp(s - mn);
+    l = l * al + e[+];
+    acc = acc * al + (e * *?(in)(v + p * n + q + j))[+];
+    m = mn;
+  }
+  *(y + p) = acc / l;
+}
+"""
+    torch.manual_seed(0)
+    dtype = {"half": torch.half, "bfloat16": torch.bfloat16, "float": torch.float}[scores]
+    x, v, kept = (torch.randn(8, 40) + at).to(dtype), torch.randn(8, 40), torch.ones(8, 40, dtype=torch.int32)
+    kept[1] = mask == "-INFINITY"
+    kernel = pytriton.kernel(text, defines={"S": scores, "MASK": mask})
+    y = torch.zeros(8)
+    kernel(y, x, v, kept, 40, grid=(8,))
+    made = pytriton.gradient(kernel)(y, x, v, kept, 40, grid=(8,), d_outputs={"y": torch.ones(8)})
+    masked = x.double().masked_fill(kept == 0, float(mask.replace("INFINITY", "inf")))
+    torch.testing.assert_close(made["v"].double(), masked.softmax(1), rtol=tolerance * 10, atol=tolerance)
+    torch.testing.assert_close(made["v"].sum(1), torch.ones(8), rtol=0, atol=tolerance)

@@ -133,7 +133,8 @@ def _use(
             unknown[name] = value if isinstance(value, Unknown) else Unknown(name)
     taken = _reached(words, [*fixed.values(), *(value_ for some in swept.values() for value_ in some)])
     unknown = {name: value for name, value in unknown.items() if name in taken}
-    loose = {str(name): None for name in merged if name not in taken and not str(name).isupper()}
+    # what has a name that means nothing here, as a launcher must know
+    loose = {str(name): None for name in {*merged} - taken if not str(name).isupper()}
     return Use(
         {name: v for name, v in fixed.items() if name in taken or isinstance(v, bool)} | loose,
         {name: value for name, value in swept.items() if name in taken},

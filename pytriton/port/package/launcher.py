@@ -31,18 +31,20 @@ def launcher(
     in the package. ``labels``: some texts have labels.
     """
     names = {*uses.names, *["read"] * bool(files), *["id_dict"] * ("utils" in uses.names)}
-    parts = {
-        "folder": folder,
-        "uses": uses,
-        "kernels": kernels,
-        "declared": [*map(serves, kernels)],
-        "labels": labels,
-        "truth": any("tl.int1" in kernel.text for kernel in kernels),
-        "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
-        "names": names,
-        "passed": sorted(names & PASSED),
-    }
-    return _module("port_launcher.py.j2", parts)
+    return _module(
+        "port_launcher.py.j2",
+        {
+            "folder": folder,
+            "uses": uses,
+            "kernels": kernels,
+            "declared": [*map(serves, kernels)],
+            "labels": labels,
+            "truth": any("tl.int1" in kernel.text for kernel in kernels),
+            "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
+            "names": names,
+            "passed": sorted(names & PASSED),
+        },
+    )
 
 
 def module_of_tests(uses: Uses) -> str:

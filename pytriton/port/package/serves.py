@@ -66,7 +66,7 @@ def serves(ported: PortedKernel) -> Serves:
     own = {*names_assigned(ported.folded.tree.body), *types}  # which the launcher refuses
     condition = _condition(terms, defines)
     used = {*ported.folded.constexprs, *condition.names, *closed}
-    used |= {*ported.arguments.names.values()} if ported.arguments else set()
+    used.update(ported.arguments.names.values() if ported.arguments else ())
     free = {*ported.folded.constexprs} - {*condition.names, GROUP}
     return Serves(
         tuple(name for name in served.numbers if name not in free),

@@ -52,6 +52,7 @@ from pytriton.gradient.derive.graph import (
     copied,
     dependent,
     every,
+    expressions_of,
     inlined,
     read_in,
     rewritten,
@@ -76,8 +77,8 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import DOUBLE, element_of, shape_of
-from pytriton.lang.tree.walk import children, names, rebuild, same
+from pytriton.lang.tree.types import DOUBLE, FLOAT, element_of, shape_of
+from pytriton.lang.tree.walk import children, names, rebuild, same, walk
 
 
 @record
@@ -265,7 +266,8 @@ class _Rescaling:
 
     def with_one(self, adding: Loop, after: Sequence[Item]) -> Rescaled | None:
         """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M, or an
-        output may be finite where that sum is 0.
+        output may be finite where that sum is 0, or M + log(s) would lose log(s) to rounding: in half and bfloat16,
+        and where an exponent may be a large number of the source (a mask of -1e9).
         """
         exponent = self._exponent.after
         sums = [carry for carry in adding.carried if self._grown.get(carry.inside, FIXED) != FIXED]
@@ -275,7 +277,8 @@ class _Rescaling:
         results = {carry.after for carry in sums} | {exponent}
         divides = (c for c in sums if _Divisor(c.after, after).is_needed_by_all(results))
         total = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
-        if logarithm is None or total is None or not in_order or self._guards:
+        is_exact = element_of(exponent.type) in (FLOAT, DOUBLE) and not any(map(_is_large, every([adding])))
+        if logarithm is None or total is None or not in_order or self._guards or not is_exact:
             return None
         computing, own = copied(self._loop)
         computed = {carry.after: own[carry.after] for carry in adding.carried}
@@ -333,6 +336,12 @@ class _Divisor:
             case Binary(operator="+" | "-") | Reduce(operator="+") | Unary(operator="-"):
                 return min(0, *map(self._order, children(expr)))
         return 0
+
+
+def _is_large(item: Item) -> bool:
+    """Whether a number is in it next to which a float has errors of more than 3e-5."""
+    numbers = (constant(node) for expr in expressions_of(item) for node in walk(expr))
+    return any(isinstance(number, float) and 1e3 < abs(number) < math.inf for number in numbers)
 
 
 def _logarithm(growth: float) -> str | None:
