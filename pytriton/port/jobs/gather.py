@@ -133,7 +133,7 @@ def _use(
             unknown[name] = value if isinstance(value, Unknown) else Unknown(name)
     taken = _reached(words, [*fixed.values(), *(value_ for some in swept.values() for value_ in some)])
     unknown = {name: value for name, value in unknown.items() if name in taken}
-    # what has a name that means nothing here, as a launcher must know
+    # names that the source does not have: a launcher accepts those that are not in capitals only if it knows them
     loose = {str(name): None for name in {*merged} - taken if not str(name).isupper()}
     return Use(
         {name: v for name, v in fixed.items() if name in taken or isinstance(v, bool)} | loose,
