@@ -60,6 +60,7 @@ class Habit:
 
 
 PACKAGES = {
+    "addresses": Habit(),
     "built_in_parts": Habit(
         refused="__init__.py:16: cannot tell how this source is put together: not ported"
     ),

@@ -318,6 +318,18 @@ print(round(y.sum().item()))
     assert words == ["TypeError"] * 2 + ["ValueError"] * 2 + ["TypeError", "launched", "43"]
 
 
+def test_an_address_is_refused(tmp_path: Path) -> None:
+    """One that no edit has made a tensor: what is there, and how much of it, is not known."""
+    program = """\
+import torch, old
+try:
+    old.kernel(torch.ones(16).data_ptr(), torch.ones(16), grid=(1,))
+except TypeError as error:
+    print(error)
+"""
+    assert run(tmp_path, RENAMED, program).strip() == "Y is an address: pass the tensor"
+
+
 SCALED = """\
 import torch
 import triton

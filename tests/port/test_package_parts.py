@@ -8,21 +8,24 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pytriton.__main__ import main
+from pytriton.emit.templates import render
 from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
 from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
-from pytriton.port.package.modules import WIDTH, _condition
+from pytriton.port.package.modules import WIDTH
 from pytriton.port.package.output import diff, uncommitted
-from pytriton.port.package.serves import ConditionLambda
+from pytriton.port.package.serves import Change, ConditionLambda, Serves
 from pytriton.port.package.texts import Places
 from pytriton.port.read.library import NAMES
 from tests import processes
 from tests.processes import python
 
-MAX_WITH_ALL = 377  # lines of a launcher with all parts; no package has them all (test_packages.py)
+MAX_WITH_ALL = 378  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
@@ -94,6 +97,24 @@ OPENED = [
 @pytest.mark.parametrize(("before", "after"), OPENED)
 def test_files_that_are_opened(before: str, after: str) -> None:
     assert shown(before, opened=True) == f"from . import _triton as triton\n{after}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("k(a.data_ptr(), b[0].data_ptr(), n, grid=g)", "k(a, b[0], n, grid=g)"),
+        ("k(0 if a is None else a.data_ptr(), grid=g)", "k(0 if a is None else a, grid=g)"),
+        ("all = (a.data_ptr(), n)\nk(*all, grid=g)", "all = (a, n)\nk(*all, grid=g)"),
+        ("all = [a.data_ptr()]\nk(*all, grid=g)\nprint(all)", None),
+        ("all = [a.data_ptr()]\nk(*all, grid=g)\nhost(*all)", None),
+        ("p = a.data_ptr()\nk(p, grid=g)", None),
+        ("k(a.data_ptr() + 4, grid=g)", None),
+        ("host(a.data_ptr(), n)", None),
+        ("k(a, grid=host(a.data_ptr()))", None),
+    ],
+)
+def test_tensors_in_place_of_addresses(before: str, after: str | None) -> None:
+    assert edited(before.encode(), ".", {}, False).decode() == (after or before)
 
 
 def test_two_strings_on_one_line() -> None:
@@ -253,8 +274,28 @@ def test_diff_of_a_file_that_leaves(tmp_path: Path) -> None:
 
 def test_a_condition_on_many_defines_has_short_lines() -> None:
     names = tuple(f"A_LONG_FLAG_{number}" for number in range(9))
-    text = "\n".join(_condition("serves=", ConditionLambda(names, names), 4))
+    leaves = SimpleNamespace(flags=names, truths={})
+    folded = SimpleNamespace(leaves=leaves, grouped=False)
+    ported = SimpleNamespace(folded=folded, arguments=None, parameters=(), stages=())
+    unless = Change(ConditionLambda(names[:4], names[:4]), dict.fromkeys(names))
+    declared = SimpleNamespace(
+        name="dot",
+        ported=ported,
+        types=[f'"const {name}*": "X"' for name in names],
+        serves=Serves((), ConditionLambda(names, names), {}, (unless,), names, names),
+        truths=[],
+        buffers=[],
+    )
+    parts = {"where": "dot.c", "imports": [], "launcher": "..", "functions": [], "group": 8}
+    text = render("port_kernels.py.j2", sources=[("ONE", [declared]), ("TWO", [declared] * 2)], **parts)
     assert max(map(len, text.splitlines())) <= WIDTH
-    accepts = eval(f"dict({text})")["serves"]
-    assert accepts(**dict.fromkeys(names, True))
-    assert not accepts(**dict.fromkeys(names[1:], True))
+    given: dict[str, Any] = {"Source": lambda *_, **named: named, "dot": None}
+    given["Source"].either = lambda *sources: sources
+    exec(text.partition("import Source")[2], given)
+    for source in (given["ONE"], *given["TWO"]):
+        assert source["serves"](**dict.fromkeys(names, True))
+        assert not source["serves"](**dict.fromkeys(names[1:], True))
+        ((condition, types),) = source["changes"]
+        assert condition(**dict.fromkeys(names, True))
+        assert types == dict.fromkeys(names)
+        assert source["flags"] == source["closed"] == [*names]

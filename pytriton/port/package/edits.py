@@ -1,9 +1,10 @@
 """A Python file of a package -> the same file with the smallest change.
 
 Input: the file's bytes, and the replacements of the strings in it that were ported. Output: its bytes with other
-imports of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every
-other byte is as it was. ``import triton``, in each of its forms, comes to mean the launcher module of the package,
-under the name that the file has for it; ``from triton.testing import do_bench`` takes the name from ``_testing``.
+imports of triton, names or labels in place of strings, ``triton.read(path)`` where a file was opened, and tensors
+in place of their addresses where a kernel is launched. Every other byte is as it was. ``import triton``, in each of
+its forms, comes to mean the launcher module of the package, under the name that the file has for it;
+``from triton.testing import do_bench`` takes the name from ``_testing``.
 
 Invariant: the edits of a file do not overlap.
 """
@@ -11,6 +12,7 @@ Invariant: the edits of a file do not overlap.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -60,6 +62,7 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement
             edits.append(file.edit(node, name.name))
     if opened:
         edits += _reads(file, dots)
+    edits += (file.edit(call, file.text(tensor)) for call, tensor in _addresses(file.tree))
     edits += _import_of_kernels(file, dots, names)
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
@@ -205,6 +208,33 @@ def _with(file: _File, node: ast.With, handle: str, text: str) -> Iterator[Edit]
             start = file.at(line, 0)
             if inner and file.data[start:].startswith(inner.encode()):
                 yield Edit(start, start + len(inner.encode()), outer)
+
+
+# ---------------------------------------------------------------- addresses
+
+
+def _addresses(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The calls ``x.data_ptr()`` of which only launches see the result, each with its tensor: it serves as well.
+
+    A launch is a call with ``grid=``: all that take addresses have it. Its arguments may be the elements of a list
+    or a tuple, by a name that stands for nothing else in the file.
+    """
+    nodes = [*ast.walk(tree)]
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    arguments = [value for call in calls if "grid" in {by.arg for by in call.keywords} for value in call.args]
+    unpacked = Counter(ast.unparse(value.value) for value in arguments if isinstance(value, ast.Starred))
+    read = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    for node in nodes:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.List(elts=values) | ast.Tuple(elts=values)
+            ) if read[name] == unpacked.get(name):
+                arguments += values
+    for argument in arguments:
+        for arm in (argument.body, argument.orelse) if isinstance(argument, ast.IfExp) else (argument,):
+            match arm:
+                case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr"), args=[]):
+                    yield arm, tensor
 
 
 # ---------------------------------------------------------------- what a file takes from triton
