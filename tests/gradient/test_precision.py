@@ -51,6 +51,50 @@ def test_against_double(name: str, dtype: torch.dtype) -> None:
         assert float((made[0][key].double() - wanted).abs().max()) <= NARROW[dtype] * scale, key
 
 
+# Formulas of a and b, and the same in torch.
+FUNCTIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "exp(a)": lambda a, b: a.exp(),
+    "exp2(a)": lambda a, b: a.exp2(),
+    "log(b)": lambda a, b: b.log(),
+    "log2(b)": lambda a, b: b.log2(),
+    "sqrt(b)": lambda a, b: b.sqrt(),
+    "rsqrt(b)": lambda a, b: b.rsqrt(),
+    "sin(a)": lambda a, b: a.sin(),
+    "cos(a)": lambda a, b: a.cos(),
+    "tanh(a)": lambda a, b: a.tanh(),
+    "sigmoid(a)": lambda a, b: a.sigmoid(),
+    "erf(a)": lambda a, b: a.erf(),
+    "pow(b, a)": lambda a, b: b.pow(a),
+    "fma(a, b, a)": lambda a, b: a * b + a,
+    "min(a, b)": lambda a, b: torch.where(a < b, a, b),
+    "max(a, b)": lambda a, b: torch.where(a > b, a, b),
+    "abs(a)": lambda a, b: a.abs(),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16])
+@pytest.mark.parametrize("formula", FUNCTIONS)
+def test_derivatives_of_small_types(formula: str, dtype: torch.dtype) -> None:
+    """A derivative is computed in float, and rounded at its end. The cotangents are such that it is 1."""
+    word = {torch.half: "half", torch.bfloat16: "bfloat16"}[dtype]
+    text = f"""__global__ void f(float *y, {word} *x, {word} *w) {{
+  int r[64] = 0 ... 64;
+  {word} a[64] = *(x + r), b[64] = *(w + r);
+  *(y + r) = {formula};
+}}
+"""
+    x = torch.tensor([-2.9, -1.1, 1e-3, 0.7, 0.999, 1.7, 2.3, 3.1]).repeat(8).to(dtype)
+    w = torch.tensor([6e-8, 1e-5, 1e-3, 0.3, 0.99, 1.7, 33.3, 6e4]).repeat_interleave(8).to(dtype)
+    leaves = [tensor.double().requires_grad_() for tensor in (x, w)]
+    FUNCTIONS[formula](*leaves).sum().backward()
+    for name, leaf in zip(("x", "w"), leaves, strict=True):
+        if leaf.grad is not None:
+            usable = (leaf.grad.abs() > 1e-12) & (leaf.grad.abs() < 1e12)
+            flowing = {"y": torch.where(usable, 1 / leaf.grad, 0).float()}
+            made = pytriton.gradient(text)(torch.zeros(64), x, w, grid=1, d_outputs=flowing)[name]
+            torch.testing.assert_close(made, usable.to(dtype), rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("operator", ["max", "min"])
 def test_equal_elements_share(operator: str) -> None:
     """As in torch.amax."""

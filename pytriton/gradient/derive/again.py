@@ -305,17 +305,13 @@ class Recomputed:
             self.level.values[item.value] = name
             proof = exact_conversion(item.value)
             if proof is not None:
-                self._reuse(proof, name)
+                self.level.values[proof.conversion.operand] = name  # the converted value is read instead
         self._leave(item.symbol)
 
     def _leave(self, symbol: Symbol) -> None:
         """Keep a variable for a later pass, if one needs it."""
         if symbol in self.left:
             self.emit(f.store(self._spell(self.left[symbol]), self.name_of(symbol), None))
-
-    def _reuse(self, proof: Exact, name: Expr) -> None:
-        """Read the converted value instead of its operand."""
-        self.level.values[proof.conversion.operand] = name
 
     def _has_gradient(self, symbol: Symbol) -> bool:
         pointer = isinstance(element_of(symbol.type), PointerType)

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.again import exact_conversion
 from pytriton.gradient.derive.graph import refuse
 from pytriton.lang.tree.typed import (
     Binary,
@@ -133,8 +134,8 @@ def _named(cotangent: Cotangent, at: Surroundings) -> Cotangent:
 
 
 def _variable(formula: Expr, at: Surroundings) -> Expr:
-    """A formula as a variable, if it is none."""
-    return formula if f.variable(formula) is not None else at.named(formula)
+    """A formula as a variable of its type: C would compute with a variable of half in half."""
+    return formula if isinstance(formula, Name) else at.named(formula)
 
 
 def _times(cotangent: Cotangent, factor: Expr) -> Cotangent:
@@ -342,6 +343,7 @@ def _pow(expr: Call, cotangent: Cotangent, at: Surroundings) -> None:
     base, exponent = expr.arguments
     element = adjoint_type(expr.type)
     x, y = at.value(base), at.value(exponent)
+    y = at.named(y) if exact_conversion(y) else y  # y - 1 would be computed in half
     if at.flow.active(base):
         slope = f.multiply(y, f.call("pow", element, x, f.binary("-", y, f.ONE)))
         flat = f.binary("!=", y, f.ZERO)
@@ -389,9 +391,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = 
     "exp": _unary(lambda e, s, at: _times(s, at.value(e))),
     "exp2": _unary(lambda e, s, at: _times(_scaled(s, _LN2), at.value(e))),
     "log": _unary(lambda e, s, at: _over(s, _argument(e, at))),
-    "log2": _unary(
-        lambda e, s, at: _over(s, f.multiply(_argument(e, at), f.number(_LN2, f.scalar(s.value))))
-    ),
+    "log2": _unary(lambda e, s, at: _over(_scaled(s, 1 / _LN2), _argument(e, at))),
     "sqrt": _unary(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
     "rsqrt": _unary(lambda e, s, at: _negated(_times(_scaled(s, 0.5), _cube(at.value(e))))),
     "sin": _unary(lambda e, s, at: _times(s, _call("cos", e, at))),
