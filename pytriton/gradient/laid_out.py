@@ -20,10 +20,12 @@ def like(
     a kernel touches no element beyond ``reach``; ``around``: the values have it around them. ``stored``: how many
     elements it stores, from the first one on; if these are all, nothing has to be zeroed.
     """
-    if values is not None and (values.shape != tensor.shape or values.is_complex()):
+    if values is not None and (
+        values.shape != tensor.shape or values.is_complex() or values.layout != tensor.layout
+    ):
         raise refusal(
-            f"a {values.dtype} gradient of shape {tuple(values.shape)} was given for a {tensor.dtype} tensor of "
-            f"shape {tuple(tensor.shape)}",
+            f"a {values.layout} gradient of {values.dtype} and shape {tuple(values.shape)} was given for a "
+            f"{tensor.layout} tensor of {tensor.dtype} and shape {tuple(tensor.shape)}",
             "TC755",
         )
     if not is_whole(tensor) and not is_enough(tensor, reach):

@@ -318,6 +318,15 @@ def test_wrong_launches() -> None:
             derived(y, x, 16, 1, grid=2, d_outputs=flowing)
 
 
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_sparse_cotangents(layout: torch.layout) -> None:
+    """Of outputs that are whole, and that are views."""
+    flowing = {"y": torch.ones(4, 4).to_sparse(layout=layout)}
+    for y, step in ((torch.zeros(4, 4), 1), (torch.zeros(4, 8)[:, ::2], 2)):
+        with pytest.raises(pytriton.LaunchError, match=rf"{layout} .*TC755"):
+            pytriton.gradient(COPY)(y, torch.randn(16), 16, step, grid=2, d_outputs=flowing)
+
+
 @pytest.mark.parametrize(
     ("before", "index", "right"),
     [
