@@ -72,6 +72,14 @@ def test_flags_that_would_bring_too_many_are_tried_one_by_one() -> None:
     assert kernel.refusal(flags(*range(FLAGS))) is not None
 
 
+def test_element_types_are_served_where_flags_are_too_many() -> None:
+    """And each flag with each of them: the flags do not take their place."""
+    (kernel,) = ported(MANY.replace("float *", "TYPE *"), {"TYPE": "half"} | flags())
+    assert len(explored(kernel)) <= folds.MAX_EXPLORED
+    for word in ("half", "float", "bfloat16", "double"):
+        assert all(kernel.refusal({"TYPE": word} | flags(n)) is None for n in range(FLAGS))
+
+
 def test_what_was_seen_is_kept_where_nothing_more_is_tried() -> None:
     seen = [flags(*(n for n in range(FLAGS) if bits >> n & 1)) for bits in range(0, 1 << FLAGS, 3)]
     (kernel,) = ported(MANY, *seen)

@@ -1,9 +1,9 @@
 """Define sets that no run has shown, to be translated, folded and proved as those that one has shown.
 
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each known set is
-varied along one *axis* after the other: a flag is given or not, texts that go together are those of another set, a
-number that the kernel compares with 1 is 1 or not, the numbers are those of another set, element types are others,
-and an ``#ifdef`` that no set gives is given.
+varied along one *axis* after the other. Element types are the first, so that all that follows is tried for each of
+them; then a flag is given or not, texts that go together are those of another set, a number that the kernel
+compares with 1 is 1 or not, the numbers are those of another set, and an ``#ifdef`` that no set gives is given.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPES: Final = ("half", "float", "bfloat16", "double")
 class Alternatives(NamedTuple):
     """Defines that vary together, and what they may be: each row has those of them that are given.
 
-    ``alike``: only where the kernel stays the same but for its element types.
+    ``alike``: only where the kernel does not become one that is another for some element types.
     """
 
     names: Sequence[str]
@@ -47,6 +47,11 @@ class Alternatives(NamedTuple):
 
 def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Alternatives]:
     """The axes of these sets, and of the ``switches`` that none of them gives."""
+    typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
+    if typed and not any(_together(sets, typed[0], text) for text in leaves.texts if text not in typed):
+        for words in (TYPES, *zip(TYPES)):  # all at once, or one without those that are not alike
+            rows = [dict.fromkeys(row, word) for row in _rows(sets, typed) for word in words]
+            yield Alternatives(typed, rows, alike=True)
     yield from (_of_flag(flag, sets) for flag in leaves.flags)
     groups: list[list[str]] = []
     for text in leaves.texts:
@@ -59,11 +64,6 @@ def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> It
     yield from _of_numbers(leaves, sets)
     outcomes = {tuple(leaves.outcomes(defines).values()): defines for defines in reversed(sets)}
     yield Alternatives(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
-    typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
-    if typed and not any(_together(sets, typed[0], text) for text in leaves.texts if text not in typed):
-        for word in TYPES:
-            rows = [dict.fromkeys(row, word) for row in _rows(sets, typed)]
-            yield Alternatives(typed, rows, alike=True)
     yield from (Alternatives([switch], [{switch: True}]) for switch in switches)
 
 

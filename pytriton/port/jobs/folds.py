@@ -25,8 +25,7 @@ from pytriton.port.jobs.translations import Defines, Translations
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_EXPLORED: Final = 96  # of a kernel, beyond the known ones
-_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
-_OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
+_OF_TYPES: Final = re.compile(r"\.element_ty [!=]= ")
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Folds:
             for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
                 proposed = axis.varied(self._leaves, self._defines(), varied)
                 if len(self.variants) + len(proposed) <= initial + MAX_EXPLORED:
-                    self._try(proposed, _is_same if axis.alike else None)
+                    self._try(proposed, _is_alike if axis.alike else None)
         return self._defines()[initial:]
 
     @property
@@ -180,11 +179,7 @@ class Folds:
         self.variants, self.members, self.unfoldable = before
 
 
-def _is_same(folded: Folded, other: Folded) -> bool:
-    """Whether two kernels differ only in element types, casts and precision."""
-    return _without_types(printed(folded.tree)[0]) == _without_types(printed(other.tree)[0])
-
-
-def _without_types(text: str) -> str:
-    bare = _OF_TYPES.sub("", _NOTE.sub(r"\1", text))
-    return re.sub(r"[\s()]+", "", bare).replace(",", "")
+def _is_alike(folded: Folded, other: Folded) -> bool:
+    """Whether the second kernel compares element types no more often than the first."""
+    first, second = (len(_OF_TYPES.findall(printed(one.tree)[0])) for one in (folded, other))
+    return second <= first
