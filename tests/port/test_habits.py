@@ -66,6 +66,7 @@ PACKAGES = {
     ),
     "changed_defines": Habit(),
     "class_attributes": Habit(),
+    "constant_memory": Habit(),
     "constants_module": Habit(),
     "dedented": Habit(refused="__init__.py:8: cannot tell how this source is put together: not ported"),
     "define_lines": Habit(),

@@ -330,6 +330,44 @@ except TypeError as error:
     assert run(tmp_path, RENAMED, program).strip() == "Y is an address: pass the tensor"
 
 
+CONSTANT = """\
+import triton
+
+src = '''
+char __constant__* table = calloc(64);
+__global__ void f(float *Y) {
+  int i[16] = 0 ... 16;
+  *(Y + i) = *(((float __constant__*) table) + i);
+}
+'''
+kernel = triton.kernel(src)
+
+
+def f(y):
+    kernel.set_constant("table", y)
+    kernel(y, grid=(1,))
+"""
+
+
+def test_what_constant_memory_cannot_hold_is_refused(tmp_path: Path) -> None:
+    """A list, whose element type is not known; more bytes than there are; and another name."""
+    program = """\
+import numpy, torch, old
+for name, value in [("table", [1.0] * 16), ("table", 1.0), ("table", torch.ones(17)), ("tables", torch.ones(16)),
+                    ("table", numpy.ones(16, dtype=">f4"))]:
+    try:
+        old.kernel.set_constant(name, value)
+        print("set")
+    except (TypeError, KeyError, RuntimeError, ValueError) as error:
+        print(type(error).__name__)
+y = torch.ones(16)
+old.kernel(y, grid=(1,))
+print(y.sum().item())
+"""
+    refused = ["TypeError", "TypeError", "RuntimeError", "KeyError", "ValueError"]
+    assert run(tmp_path, CONSTANT, program).split() == [*refused, "0.0"]
+
+
 SCALED = """\
 import torch
 import triton

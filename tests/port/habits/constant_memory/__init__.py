@@ -1,0 +1,35 @@
+"""Constant memory: set whole, in part, from bytes, and from an array that changes later."""
+import numpy
+import torch
+import triton
+
+src = """
+char __constant__* table = calloc(SIZE);
+__global__ void scaled(float *Y, float *X, int N) {
+    int i[16] = 0 ... 16;
+    float __constant__* t[16] = ((float __constant__*) table) + i;
+    *?(i < N) (Y + i) = *?(i < N) (X + i) * *t;
+}
+"""
+kernel = triton.kernel(src, defines={"SIZE": 64})
+larger = triton.kernel(src, defines={"SIZE": 128})
+
+
+def scaled(x, of=kernel):
+    y = torch.zeros_like(x)
+    of(y, x, x.numel(), grid=(1,))
+    return y
+
+
+def main(seed, m=7):
+    torch.manual_seed(seed)
+    x = torch.randint(-9, 9, (min(m, 16),)).float()
+    results = [scaled(x)]
+    array = numpy.arange(16, dtype=numpy.float32) + seed
+    values = [array, array[:3] * 2, numpy.float32(5), array.tobytes(), torch.arange(16.)[::2], numpy.ones(1)]
+    for value in values:
+        kernel.set_constant("table", value)
+        array[:] += 1
+        results.append(scaled(x))
+    larger.set_constant("table", torch.arange(32.))
+    return [*results, scaled(x, larger), scaled(x)]
