@@ -25,7 +25,7 @@ from pytriton.fold.variants import Set
 from pytriton.fold.walk import children, form, rebuilt, walk
 from pytriton.frozen import replace
 
-MAX_CHOICES: Final = 2  # parts of one statement that differ between variants
+MAX_CHOICES: Final = 3  # in one statement
 MAX_PART: Final = 24  # characters of such a part
 MAX_CONDITION: Final = 3  # words of a condition within a statement
 MAX_AHEAD: Final = 60  # statements that are looked at to place an `if`
@@ -250,9 +250,17 @@ class Merger:
         return None
 
     def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
+        """The expression of the first group where its variants are, else that of the others."""
         if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
             return None
-        first, second = groups
+        first, second, *more = groups
+        if more:
+            first, *others = sorted(groups, key=lambda g: self._conditions.condition(g.of, among, line).cost)
+            node = self._choice(others, among & ~first.of, line)
+            condition = self._conditions.condition(first.of, among, line)
+            if node is None or condition.cost > MAX_CONDITION:
+                return None
+            return Conditional(condition.node, first.node, node)
         for then, otherwise in ((first, second), (second, first)):
             spelled = self._conditions.spelled(show(then.node), then.of, show(otherwise.node), otherwise.of)
             if spelled is not None:

@@ -92,6 +92,7 @@ def _rows(sets: Sequence[Defines], names: Sequence[str]) -> list[Defines]:
 
 
 def _together(sets: Sequence[Defines], text: str, other: str) -> bool:
-    """Whether the values of two defines determine each other: a type and its infinity."""
+    """Whether the values of one of two defines determine those of the other: a type and its infinity."""
     pairs = {(repr(defines.get(text)), repr(defines.get(other))) for defines in sets}
-    return 1 < len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+    counts = [len(set(values)) for values in zip(*pairs, strict=True)]
+    return min(counts) > 1 and max(counts) == len(pairs)
