@@ -407,7 +407,9 @@ for dtype in (torch.half, torch.float):
         assert y.equal((x.double() * wide.double()).to(dtype)) or y.isnan().any(), (dtype, a, y)
         assert y.isnan().equal((x * wide).isnan()), (dtype, a, y)
         assert torch.equal(z.nan_to_num(), half.float().nan_to_num().expand(16)), z
-for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "float"}):
+x = torch.ones(16)
+assert old.scaled(x, 0.1, tile_t="float")[1].equal(torch.tensor([0.1] * 16)), "explored with TYPE: both are float"
+for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "double"}):
     try:
         old.scaled(torch.ones(16, dtype=torch.double if "TYPE" in more else torch.float), 1, **more)
         print("launched")
