@@ -25,7 +25,7 @@ from pytriton.port.jobs.translations import Defines, Translations
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_EXPLORED: Final = 96  # of a kernel, beyond the known ones
-_OF_TYPES: Final = re.compile(r"\.element_ty [!=]= ")
+_OF_TYPES: Final = re.compile(r"\.element_ty [!=]= (tl\.\w+)")
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,6 @@ class Folds:
 
 
 def _is_alike(folded: Folded, other: Folded) -> bool:
-    """Whether the second kernel compares element types no more often than the first."""
-    first, second = (len(_OF_TYPES.findall(printed(one.tree)[0])) for one in (folded, other))
+    """Whether the second kernel tells no element types apart that the first does not."""
+    first, second = ({*_OF_TYPES.findall(printed(one.tree)[0])} for one in (folded, other))
     return second <= first
