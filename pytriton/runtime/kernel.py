@@ -91,7 +91,7 @@ class Kernel:
         self._recent: Recent[Plan] = Recent()
         self._default: Plan | None = None
         self._last: Plan | None = None
-        self._names: tuple[str, ...] | None = None
+        self._names: dict[Config, tuple[str, ...]] = {}
         self._common = Common(definition.settings, composed, constants)
         self.token = enrol(self)  # by which traced code names it
 
@@ -412,11 +412,11 @@ class Kernel:
 
     def _parameter_names(self, config: Config) -> tuple[str, ...]:
         """The kernel's parameters, by which heuristics know the arguments."""
-        if self._names is None:
-            definition = self._definition
-            translation = definition.text.translate(definition.heuristics.placeholders(config))
-            self._names = tuple(parameter.name for parameter in translation.parameters)
-        return self._names
+        config = self._definition.heuristics.placeholders(config)
+        if config not in self._names:
+            translation = self._definition.text.translate(config)
+            self._names[config] = tuple(parameter.name for parameter in translation.parameters)
+        return self._names[config]
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:

@@ -295,6 +295,16 @@ class TestHeuristics:
         kernel(torch.zeros(1), 8, grid=1)
         assert seen == [4, 8]
 
+    def test_a_define_that_adds_a_parameter(self) -> None:
+        source = "__global__ void f(\n#ifdef BIAS\nint bias,\n#endif\nint n, float* z) { *z = N; }"
+        kernel = pytriton.kernel(source, heuristics={"N": lambda args: args["n"]})
+        z = torch.zeros(1)
+        got = []
+        for arguments, defines in (((3,), {}), ((4, 5), {"BIAS": 1}), ((6,), {})):
+            kernel(*arguments, z, grid=1, defines=defines)
+            got.append(z.item())
+        assert got == [3, 5, 6]
+
     def test_no_function(self) -> None:
         with pytest.raises(LaunchError, match=r"heuristic 'EVEN' is 1, which is not a function \[TC515\]"):
             pytriton.kernel(EVEN, heuristics={"EVEN": 1})  # type: ignore[dict-item]
