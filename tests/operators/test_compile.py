@@ -198,6 +198,31 @@ def of_2021(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def written(kernel: Any, *arguments: Any) -> tuple[float, float]:
+    """What a kernel writes to its first parameter, called plainly and compiled."""
+
+    def program(z: torch.Tensor) -> torch.Tensor:
+        kernel(z, *arguments, grid=1)
+        return z
+
+    function, _ = compiled(program, "aot_eager")
+    return program(torch.zeros(1)).item(), function(torch.zeros(1)).item()
+
+
+def test_heuristics_see_numbers() -> None:
+    kernel = pytriton.kernel(
+        "__global__ void f(float* z) { *z = BIG; }",
+        {"TILE": "64"},
+        heuristics={"BIG": lambda given: given["TILE"] == 64},
+    )
+    assert written(kernel) == (1, 1)
+
+
+@pytest.mark.parametrize("sweep", [{"precision": ["ieee", "tf32"]}, {"fast_math": [False, True]}], ids=str)
+def test_a_sweep_over_arithmetic_alone(sweep: dict[str, Any]) -> None:
+    assert written(pytriton.kernel("__global__ void f(float* z) { *z = 2; }", **sweep)) == (2, 2)
+
+
 class TestGraphs:
     def test_bare_call_is_one_node(self) -> None:
         """Of the two tensors only the written one is marked, so nothing else is copied."""

@@ -213,7 +213,7 @@ class Points:
 
     def __init__(self, names: tuple[str, ...], configs: Sequence[Config]) -> None:
         self.names = names
-        self.defines = [dict(config.defines) for config in configs]
+        self.defines = [dict(Options(config).defines) for config in configs]
 
     def computed(
         self, functions: Mapping[str, Callable[[dict[str, Any]], Any]], arguments: Sequence[Any]

@@ -101,7 +101,7 @@ def _body(plan: Plan, kinds: Sequence[TracedKind]) -> Callable[..., None]:
             start = 3 * index[point_of(options)]
             return tuple(grids[start : start + 3])
 
-        plan.call(arguments, tuple(grids) if len(index) == 1 else grid)
+        plan.call(arguments, tuple(grids[:3]) if len(index) == 1 else grid)
 
     return launch
 
