@@ -183,8 +183,8 @@ class Plan:
         broken: dict[int, int] = {}
         for binder in (self.first.binder,) if self._tuner.only or device == CPU else self._binders:
             broken |= binder.broken(values)
-        self._latest = self.without(broken, values) if broken else self
-        return self._latest, (values, specialization, device)
+        plan = self._latest = self.without(broken, values) if broken else self
+        return plan, (values, specialization, device)
 
     @cached_property
     def _binders(self) -> tuple[Binder, ...]:
@@ -253,9 +253,13 @@ class Plan:
         """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
         plan, (values, specialization, device) = self._bound(arguments)
         candidate, kernel = plan.first, plan.first.translation.kernel
-        if device != CPU:
+        pairs = zip(candidate.binder.parameters, values, arguments, strict=False)
+        if device != CPU or any(
+            isinstance(parameter.type, PointerType) and address and not isinstance(argument, torch.Tensor)
+            for parameter, address, argument in pairs
+        ):
             help_ = "pass the tensors: those are copied to the CPU"
-            raise refusal(f"{kernel}: only launches on the CPU can be inspected", "TC515", help_)
+            raise refusal(f"{kernel}: only launches on tensors can be inspected", "TC515", help_)
         sizes = grid_of(candidate, grid)
         if sizes is None:
             raise refusal(

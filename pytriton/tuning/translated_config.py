@@ -218,7 +218,7 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
     storages: dict[int, torch.Tensor] = {}
 
     def copied(argument: Any) -> Any:
-        if not isinstance(argument, torch.Tensor):
+        if not isinstance(argument, torch.Tensor) or argument.is_neg():  # which no launch takes
             return argument
         argument = argument.detach()
         storage = argument.untyped_storage()

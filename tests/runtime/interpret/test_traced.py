@@ -124,6 +124,21 @@ class TestVariables:
         assert got["w"] == got["a"] == 2**64 - 1
 
 
+class TestOnCopies:
+    @pytest.mark.parametrize("inspect", ["trace", "check_races"])
+    def test_addresses_are_not_written_through(self, inspect: str) -> None:
+        kernel, x = pytriton.kernel("void f(int* x, int* absent) { *x = 1; }"), torch.zeros(1).int()
+        getattr(kernel, inspect)(x, 0, grid=1)
+        with pytest.raises(LaunchError, match=r"only launches on tensors can be inspected \[TC515\]"):
+            getattr(kernel, inspect)(x.data_ptr(), x, grid=1)
+        assert x.item() == 0
+
+    def test_a_negative_bit_is_refused(self) -> None:
+        x = torch.ones(4, dtype=torch.complex64).conj().imag
+        with pytest.raises(LaunchError, match="TC525"):
+            trace_of("void f(float* x) { float v = *x; }", x)
+
+
 class TestWrites:
     def test_of_a_store(self, sums: Trace) -> None:
         (written,) = sums[-1].written

@@ -150,6 +150,15 @@ def test_it_holds_for_the_value_passed() -> None:
     assert z.item() == 2
 
 
+def test_another_thread_calls_it_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = pytriton.kernel("__global__ void f(int* z, int n __multipleof(8)) { *z = n; }")
+    plan = kernel._plan((), None, None, None)
+    latest = property(lambda plan: plan, lambda plan, taken: None)  # the other thread keeps the promise
+    monkeypatch.setattr(Plan, "_latest", latest, raising=False)
+    with pytest.warns(RuntimeWarning, match="TC508"):
+        assert plan._bound((None, 9))[0] is not plan
+
+
 def test_bench_and_best_config() -> None:
     """What one asks a kernel about its last call is true of the translation that served it."""
     kernel = pytriton.kernel(SCORES, {"TK": 16})
