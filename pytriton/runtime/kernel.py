@@ -9,6 +9,7 @@ Any style may be used at any time; this file sorts the arguments out, and a ``Pl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -283,9 +284,9 @@ class Kernel:
         LaunchError for a name that the text does not declare, and for an array longer than the buffer.
         """
         device, name, value = constant_arguments(given)
-        buffers: dict[str, int] | None = None
+        buffers: Counter[str] | None = None
         for plan in tuple(self._plans.values()):
-            buffers = {**plan.first.translation.buffers, **(buffers or {})}
+            buffers = Counter(plan.first.translation.buffers) | (buffers or Counter())
         self._common.constants.set(name, value, device_of(device), buffers, self.name)
 
     def __copy__(self) -> Kernel:

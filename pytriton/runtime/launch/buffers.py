@@ -119,10 +119,10 @@ def _at_least(buffer: torch.Tensor, size: int) -> torch.Tensor:
 
 def _bytes_of(name: str, value: object) -> torch.Tensor:
     """What an array holds, as a CPU tensor of bytes."""
-    if isinstance(value, torch.Tensor):
-        flat = value.detach().cpu().reshape(-1).contiguous()
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided and not value.is_meta:
+        flat = value.detach().cpu().resolve_conj().resolve_neg().reshape(-1).contiguous()
         return flat.view(torch.uint8) if flat.numel() else _EMPTY
-    if isinstance(value, (numpy.ndarray, numpy.generic)):
+    if isinstance(value, (numpy.ndarray, numpy.generic)) and _is_plain(value.dtype):
         value = value.tobytes()
     if isinstance(value, (bytes, bytearray)):
         return torch.frombuffer(bytearray(value), dtype=torch.uint8) if value else _EMPTY
@@ -131,6 +131,11 @@ def _bytes_of(name: str, value: object) -> torch.Tensor:
         "TC519",
         "give a tensor or a NumPy array of the type that the kernel reads",
     )
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Whether the elements are numbers of the machine; V is the kind of a bfloat16 from a library."""
+    return dtype.isnative and dtype.names is None and dtype.kind in "biufcV"
 
 
 def _index(device: torch.device) -> int:

@@ -45,6 +45,7 @@ VALUES: dict[str, Callable[[list[int]], Any]] = {
     "array": lambda numbers: numpy.array(numbers, dtype=numpy.int32),
     "bytes": lambda numbers: numpy.array(numbers, dtype=numpy.int32).tobytes(),
     "strided": lambda numbers: torch.tensor(numbers, dtype=torch.int32).repeat_interleave(2)[::2],
+    "negative": lambda numbers: torch._neg_view(-torch.tensor(numbers, dtype=torch.int32)),
     "two axes": lambda numbers: torch.tensor(numbers, dtype=torch.int32).reshape(1, -1),
 }
 
@@ -85,6 +86,14 @@ def test_it_grows_with_the_define() -> None:
     assert z.tolist() == [0] * 3 + [-1] + [9] * 12
     kernel(z, 16, (1,), T=16)
     assert z.tolist() == [0] * 3 + [-1] * 13
+
+
+def test_its_largest_size_counts() -> None:
+    kernel = pytriton.kernel(LOOKUP)
+    for tile in (4, 8):
+        kernel(torch.zeros(8, dtype=torch.int32), 8, grid=1, T=tile)
+    kernel.set_constant("tab", torch.ones(8, dtype=torch.int32))
+    assert refused("tab", bytes(33), kernel=kernel).startswith("<kernel>: constant buffer 'tab' has 32 bytes")
 
 
 def test_a_kernel_that_does_not_use_it() -> None:
@@ -133,9 +142,9 @@ def test_on_a_gpu() -> None:
     assert z.tolist() == [1] * 8
 
 
-def refused(*given: Any) -> str:
+def refused(*given: Any, kernel: Any = None) -> str:
     with pytest.raises(LaunchError) as caught:
-        pytriton.kernel(LOOKUP, {"T": 8}, name="k.c").set_constant(*given)
+        (kernel or pytriton.kernel(LOOKUP, {"T": 8}, name="k.c")).set_constant(*given)
     return str(caught.value)
 
 
@@ -164,6 +173,19 @@ class TestRefusals:
             "constant buffer 'tab' is set to a list, whose bytes are not known [TC519]\n"
             "help: give a tensor or a NumPy array of the type that the kernel reads"
         )
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            numpy.arange(4, dtype=">i4"),
+            numpy.array([(1, 2)], dtype=[("a", "i4"), ("b", ">i4")]),
+            *(numpy.array([1, None]), numpy.array(["1"]), numpy.array(["2026"], dtype="datetime64[Y]")),
+            *(torch.ones(4, device="meta"), torch.ones(4).to_sparse(), torch.ones(2, 2).to_sparse_csr()),
+        ],
+        ids=lambda value: str(getattr(value, "layout", value.dtype)),
+    )
+    def test_bytes_that_are_not_numbers(self, value: Any) -> None:
+        assert "whose bytes are not known [TC519]" in refused("tab", value)
 
     def test_arguments(self) -> None:
         assert refused("tab") == (
