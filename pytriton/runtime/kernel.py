@@ -26,6 +26,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, refusal
+from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.buffers import Constants, constant_arguments
 from pytriton.runtime.launch.candidate import Launch
 from pytriton.runtime.launch.device import present_target
@@ -92,7 +93,7 @@ class Kernel:
         self._recent: Recent[Plan] = Recent()
         self._default: Plan | None = None
         self._last: Plan | None = None
-        self._names: dict[Config, tuple[str, ...]] = {}
+        self._binders: dict[Config, Binder] = {}
         self._common = Common(definition.settings, composed, constants)
         self.token = enrol(self)  # by which traced code names it
 
@@ -353,7 +354,7 @@ class Kernel:
         computed = definition.heuristics.functions
         try:
             if computed:
-                self._parameter_names(definition.configs({})[0])
+                self._before_heuristics(definition.configs({})[0])
             else:
                 self._default = self._plan((), None, None, None)
         except CompileError as error:
@@ -368,8 +369,15 @@ class Kernel:
         definition = self._definition
         if definition.heuristics.functions:
             configs = definition.configs(defines_of(defines, OPTIONS), num_warps, num_stages)
-            names = self._parameter_names(configs[0])
-            configs = tuple(definition.heuristics.applied(config, names, arguments) for config in configs)
+            binder = self._before_heuristics(configs[0])
+            try:
+                configs = tuple(
+                    definition.heuristics.applied(config, binder.names, arguments) for config in configs
+                )
+            except KeyError:
+                if len(arguments) != len(binder.names):
+                    binder.refuse_count(len(arguments))
+                raise
             return self._plan_of(configs, configs)
         key = key_of(defines, num_warps, num_stages)
         plan = self._plans.get(key) or self._plan_of(
@@ -411,13 +419,13 @@ class Kernel:
             *(name for point in points for name in point.defines),
         }
 
-    def _parameter_names(self, config: Config) -> tuple[str, ...]:
-        """The kernel's parameters, by which heuristics know the arguments."""
+    def _before_heuristics(self, config: Config) -> Binder:
+        """The kernel's parameters, by whose names heuristics know the arguments."""
         config = self._definition.heuristics.placeholders(config)
-        if config not in self._names:
+        if config not in self._binders:
             translation = self._definition.text.translate(config)
-            self._names[config] = tuple(parameter.name for parameter in translation.parameters)
-        return self._names[config]
+            self._binders[config] = Binder(translation.kernel, translation.parameters).own
+        return self._binders[config]
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:

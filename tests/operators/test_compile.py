@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
@@ -223,6 +224,14 @@ def test_a_sweep_over_arithmetic_alone(sweep: dict[str, Any]) -> None:
     assert written(pytriton.kernel("__global__ void f(float* z) { *z = 2; }", **sweep)) == (2, 2)
 
 
+@pytest.mark.parametrize("key", ["z", "s", "n"])
+def test_a_key_of_any_type(key: str) -> None:
+    kernel = pytriton.kernel(
+        "__global__ void f(float* z, float s, int n) { *z = s + n; }", num_warps=[1, 2], autotune_key=[key]
+    )
+    assert written(kernel, 0.5, 3.0) == (3.5, 3.5)
+
+
 class TestGraphs:
     def test_bare_call_is_one_node(self) -> None:
         """Of the two tensors only the written one is marked, so nothing else is copied."""
@@ -385,9 +394,10 @@ class TestRefusals:
             ),
             (lambda x: axpy(x, x, 1.0, grid=1), "it takes 4 arguments, not 3"),
             (lambda x: axpy(x, 4096, 1.0, 3, grid=1), "TC543"),
+            (lambda x: axpy(x, x, numpy.float32(1), 3, grid=1), r"is a NumPy value, .*\[TC543\]"),
             (lambda x: axpy(x, x, 1.0, 3, grid=1, bench=3), "requires a timing"),
         ],
-        ids=["dtype", "count", "address", "bench"],
+        ids=["dtype", "count", "address", "numpy", "bench"],
     )
     def test_while_it_is_traced(self, program: Callable[..., Any], said: str) -> None:
         with pytest.raises(Exception, match=said):

@@ -305,6 +305,11 @@ class TestHeuristics:
             got.append(z.item())
         assert got == [3, 5, 6]
 
+    def test_a_missing_argument(self) -> None:
+        kernel = pytriton.kernel(EVEN, {"TILE": 4}, heuristics=self.functions)
+        with pytest.raises(LaunchError, match=r"it takes 2 arguments, not 1 \[TC501\]"):
+            kernel(torch.zeros(1), grid=1)
+
     def test_no_function(self) -> None:
         with pytest.raises(LaunchError, match=r"heuristic 'EVEN' is 1, which is not a function \[TC515\]"):
             pytriton.kernel(EVEN, heuristics={"EVEN": 1})  # type: ignore[dict-item]

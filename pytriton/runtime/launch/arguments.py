@@ -117,7 +117,7 @@ class Binder:
             for at, parameter in enumerate(self.parameters)
         )
         self._promised = tuple((at, number) for at, number in promised if number > 1)
-        self._positions = {param.name: index for index, param in enumerate(self.parameters)}
+        self.names = tuple(parameter.name for parameter in self.parameters)
         self.buffers = tuple(param for param in self.parameters if param.buffer)
         # The user gives no arguments for constant buffers, which stand last.
         self.own = Binder(kernel, self.parameters[: -len(self.buffers)]) if self.buffers else self
@@ -152,7 +152,7 @@ class Binder:
 
     def position(self, name: str) -> int | None:
         """The 0-based position of a parameter, by the user's name for it."""
-        return self._positions.get(name)
+        return self.names.index(name) if name in self.names else None
 
     def check_bits(self, position: int, tensor: torch.Tensor) -> None:
         """Raise LaunchError if a tensor's memory holds other numbers than its elements."""
@@ -362,7 +362,9 @@ def _number(value: object, place: ArgumentPlace) -> int | float:
         if hasattr(value, "__index__"):
             return operator.index(value)
         if isinstance(value, (numbers.Real, torch.SymFloat)):
-            return float(value)
+            real: Any = value
+            rounded = float(real)  # beyond 2^53 also an integer
+            return int(real) if rounded.is_integer() and real % 1 == 0 else rounded
     place.refuse(f"is {_shown(value)}, which is not a number", "TC504", "pass a Python number, or x.item()")
 
 

@@ -25,6 +25,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Final
 
+import numpy
 import torch
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, get_proxy_mode
 
@@ -150,9 +151,11 @@ def call_traced(
             wants = recorded and argument.requires_grad
             _check_tensor(planned.name, at, argument, wants, wants and argument.is_leaf)
     kinds = [_kind(argument) for argument in arguments]
-    key = [operator.index(arguments[at]) for at in planned.key]
-    may_be_copied = all(is_whole(arguments[at]) for at in planned.tuned_writes)
-    route = getattr(ROUTES, _route(planned.name, kinds, key, may_be_copied))
+    named = [arguments[at] for at in planned.key]
+    key = [operator.index(argument) for argument in named if isinstance(argument, (int, torch.SymInt))]
+    # The opaque operator knows other values when it runs.
+    may_tune = len(key) == len(named) and all(is_whole(arguments[at]) for at in planned.tuned_writes)
+    route = getattr(ROUTES, _route(planned.name, kinds, key, may_tune))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
 
@@ -269,7 +272,7 @@ def _kept(key: Any, make: Callable[[str], Any]) -> str:
 def _points(token: str, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> str:
     kernel = _kernels[token]
     configs = kernel._definition.configs(defines_of(defines), num_warps, num_stages)
-    names = kernel._parameter_names(configs[0])
+    names = kernel._before_heuristics(configs[0]).names
     return _kept(("points", token, configs), lambda _: Points(names, configs))
 
 
@@ -301,12 +304,12 @@ def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, 
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[TracedKind], key: Sequence[int], may_be_copied: bool) -> str:
-    """The name of the route; ``may_be_copied``: Inductor may tune a sweep on copies of what is written."""
+def _route(planned: str, kinds: Sequence[TracedKind], key: Sequence[int], may_tune: bool) -> str:
+    """The name of the route; ``may_tune``: Inductor may tune, by this key, on copies of what is written."""
     plan: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
     # Each rank's Inductor would choose for itself.
-    may_tune = len(plan.options) == 1 or (may_be_copied and not several_ranks())
+    may_tune = len(plan.options) == 1 or (may_tune and not several_ranks())
     asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
     return _kept(asked, lambda name: _make_route(name, plan, kinds, key, may_tune, exporting))
 
@@ -345,19 +348,22 @@ def _make_route(
     return NativeRoute(name, plan, modules, key, changed, opaque, without, exporting)
 
 
+# Dynamo has arrays in place of NumPy's numbers.
+_UNTRACED: Final = {
+    int: ("an address", "pass the tensor, or None for an absent one"),
+    numpy.ndarray: ("a NumPy value", "pass a tensor or a Python number"),
+}
+
+
 def _check_kinds(plan: Plan, kinds: Sequence[TracedKind]) -> None:
     """Refuse what the checks of an untraced call would refuse for any value; raises LaunchError."""
     binder = plan.first.binder.own
     stand_ins: list[Any] = []
     with without_modes():
-        for at, (kind, parameter) in enumerate(zip(kinds, binder.parameters, strict=True), 1):
-            if kind is int and isinstance(parameter.type, PointerType):
-                raise refusal(
-                    f"{binder.kernel}: argument {at} '{parameter.name}' ({parameter.declaration}) is an "
-                    "address, which torch.compile cannot follow",
-                    "TC543",
-                    "pass the tensor, or None for an absent one",
-                )
+        for at, (kind, parameter) in enumerate(zip(kinds, binder.parameters, strict=True)):
+            if kind is numpy.ndarray or (kind is int and isinstance(parameter.type, PointerType)):
+                what, cure = _UNTRACED[kind]
+                binder.place(at).refuse(f"is {what}, which torch.compile cannot follow", "TC543", cure)
             if isinstance(kind, tuple):
                 stand_ins.append(torch.zeros((), dtype=kind[0]) if kind[2] else torch.zeros(1, dtype=kind[0]))
             else:

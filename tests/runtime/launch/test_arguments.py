@@ -48,6 +48,8 @@ class TestScalars:
             ("int n", torch.tensor(5, dtype=torch.int8), 5),
             ("int n", numpy.bool_(True), 1),
             ("long n", 2**63 - 1, 2**63 - 1),
+            ("long n", Fraction(2**53 + 1), 2**53 + 1),
+            ("long n", numpy.longdouble(2**53) + 1, int(numpy.longdouble(2**53) + 1)),
             ("unsigned int n", 2**32 - 1, 2**32 - 1),
             ("unsigned int n", -1, 2**32 - 1),
             ("unsigned long n", -1, 2**64 - 1),
@@ -73,7 +75,7 @@ class TestScalars:
             ("bfloat16 n", 1.01171875, 1.015625),
             ("bfloat16 n", 1e300, math.inf),
             ("bfloat16 n", -math.inf, -math.inf),
-            ("float n", math.inf, math.inf),
+            *(("float n", number(math.inf), math.inf) for number in (float, numpy.longdouble)),
         ],
     )
     def test_value(self, declared: str, value: Any, wanted: Any) -> None:
