@@ -87,8 +87,8 @@ KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(torch._library.triton, 
 
 
 def forward_mode_active() -> bool:
-    """Whether a level of forward-mode derivatives is entered."""
-    return forward_ad._current_level >= 0
+    """Whether a level of forward-mode derivatives is entered, and operators compute tangents."""
+    return forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
 
 
 def used_before_fork() -> bool:

@@ -16,8 +16,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import torch
+from torch.autograd.forward_ad import unpack_dual
 
-from pytriton.compat.torch_names import DispatchKey, base_of, increment_versions, is_key_excluded
+from pytriton.compat.torch_names import (
+    DispatchKey,
+    base_of,
+    forward_mode_active,
+    increment_versions,
+    is_key_excluded,
+)
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Binder
 
@@ -39,12 +46,19 @@ def check_gradients(
     legacy: bool,
     tell: Tell,
 ) -> None:
-    """Refuse a written leaf that requires a gradient (TC524), or ``tell`` that gradients stop here (TC526)."""
-    if not torch.is_grad_enabled() or is_key_excluded(_AUTOGRAD):
+    """Refuse a tangent, or a written leaf that requires a gradient (TC524), or ``tell`` that gradients stop here
+    (TC526)."""
+    if is_key_excluded(_AUTOGRAD):
         return
     tensors = [(at, tensor) for at, tensor in enumerate(arguments) if isinstance(tensor, torch.Tensor)]
-    wanting = {at: _leaf(tensor) for at, tensor in tensors if tensor.requires_grad and tensor.numel()}
-    judge(binder, wanting, written, legacy, tell)
+    if forward_mode_active():
+        for at, tensor in tensors:
+            if unpack_dual(tensor).tangent is not None:  # type: ignore[no-untyped-call]
+                cure = "pass its primal, of torch.autograd.forward_ad.unpack_dual"
+                binder.place(at).refuse("has a tangent, but a kernel computes values only", "TC524", cure)
+    if torch.is_grad_enabled():
+        wanting = {at: _leaf(tensor) for at, tensor in tensors if tensor.requires_grad and tensor.numel()}
+        judge(binder, wanting, written, legacy, tell)
 
 
 def judge(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 
 import pytriton
 from pytriton.errors import LaunchError
@@ -107,6 +108,19 @@ def test_what_goes_the_long_way(monkeypatch: pytest.MonkeyPatch, built: Path) ->
             with pytest.raises(LaunchError):
                 call(made, wanting, x)
         assert len(went) == 3
+
+
+def test_tangents_are_refused(device: str) -> None:
+    """A launch would leave that of ``y`` as it was. The fast path, once made by other tensors, does not look."""
+    made, y, x = kernel(), vector(device), vector(device)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(vector(device), vector(device))
+        for _ in range(CALLS):
+            for given in ((dual, x), (y, dual)):
+                with torch.no_grad(), pytest.raises(LaunchError, match=r"has a tangent, .* \[TC524\]"):
+                    call(made, *given)
+        with forward_ad._set_fwd_grad_enabled(False):  # as in an autograd.Function
+            call(made, dual, x)
 
 
 class TestVersions:
