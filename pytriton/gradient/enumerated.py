@@ -16,11 +16,12 @@ from typing import Final
 
 import torch
 
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.access import launch_numbers
 from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.graph import Write, values_in
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
-from pytriton.lang.tree.types import BOOL, LONG, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import BOOL, LONG, ScalarType, element_of, shape_of
 from pytriton.passes.analysis.affine import keeps_number
 from pytriton.passes.analysis.intervals import Grid, LaunchEvaluator
 
@@ -151,7 +152,7 @@ def _binary(expr: Binary, first: torch.Tensor, second: torch.Tensor) -> torch.Te
     operator = expr.operator
     if operator in ("/", "%") and bool((second == 0).any()):
         return None
-    if operator == "-" and isinstance(element_of(expr.right.type), PointerType):
+    if operator == "-" and f.is_pointer(expr.right):
         return None
     if operator in _OF_TRUTH and element_of(expr.left.type) != BOOL:
         return None

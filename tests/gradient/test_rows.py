@@ -78,11 +78,12 @@ def test_causal_attention_begins_at_the_first_block_that_sees_the_keys(
     assert "for (int pm = n / TM; pm < (n < N ? grid_0 : 0); pm += 1)" in str(derived.source())
 
 
-def test_scratch_is_two_numbers_a_row() -> None:
+def test_scratch_is_three_numbers_a_row() -> None:
     derived = compared(pytriton.kernel(DOUBLE, defines=TILES))
     (facts,) = derived._facts.values()
     shapes = {name: shape for launch in facts.launches for name, shape in launch.shapes.items()}
-    assert shapes == {"m_rows": (6, 1, 16), "d_l_rows": (6, 1, 16)}  # 3 blocks of queries, 2 heads
+    names = ("m_rows", "log_l_rows", "d_l_rows")
+    assert shapes == dict.fromkeys(names, (6, 1, 16))  # 3 blocks of queries, 2 heads
 
 
 def test_the_printed_kernels_are_short() -> None:
@@ -93,7 +94,7 @@ def test_the_printed_kernels_are_short() -> None:
     assert "atomic" not in plain
     assert "state_" not in plain
     bodies = [body for part in plain.split("{\n")[1:] for body in part.split("\n}\n")[0].splitlines()]
-    assert len([line for line in bodies if not line.lstrip().startswith("//")]) <= 90
+    assert len([line for line in bodies if not line.lstrip().startswith("//")]) <= 91
 
 
 def without(lines: list[str], flag: str) -> list[str]:

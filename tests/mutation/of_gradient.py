@@ -392,7 +392,7 @@ WRONG = (
     (
         "extremes always cancel out",
         "gradient/derive/cancelled:cancels",
-        "shift.leaves(flow, outputs)",
+        "shift.leaves(items, flow, outputs)",
         "True",
         ("reduce_max", "not_cancelled"),
     ),
@@ -592,14 +592,14 @@ RESCALED = (
     ("a rescaled sum may be read", "gradient/derive/online/rescaled:_Rescaling.adding", "None if proof is None else adding", "adding", "a sum that is read"),
     ("products sum over grown rows", "gradient/derive/cancelled:_contracted", "summed not in grown.axes", "True", "rows summed"),
     ("any sum is positive", "gradient/derive/online/rescaled:_Rescaling._may_be_one", "alike and all((_is_positive(end, values, carry.inside) for end in ends))", "alike", "no sum of positive numbers"),
-    ("sums of several growths by one divisor", "gradient/derive/online/rescaled:_Rescaling.with_one", "len(growth) == 1", "True", "two growths"),
+    ("sums of several growths by one divisor", "gradient/derive/online/rescaled:_Rescaling.with_one", "any((shift.grown[symbol] != FIXED for symbol in ends))", "False", "two growths"),
     ("a sum with two factors", "gradient/derive/online/rescaled:_Rescaling._unscaled", "factor is not None and carry in self._factors", "False", "scaled again"),
-    ("a divisor that may be 0", "gradient/derive/online/rescaled:_Rescaling.with_one", "_Divisor(c.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
+    ("a divisor that may be 0", "gradient/derive/online/rescaled:_Rescaling.with_one", "_Divisor(carry.after, after).is_needed_by_all(results)", "True", "a sum that may be 0"),
     ("a guard of any exponent", "gradient/derive/online/guarded:Guards.__init__", "all(map(self._is_bounded, nodes_of(self.body, Call)))", "True", "a guard where m is no maximum of f"),
     ("a guard of any rows", "gradient/derive/online/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
     ("a sum of any sign", "gradient/derive/online/guarded:Guards._covers", "self._is_scaled(x, carry.inside) and self._adds_one(g, None)", "self._adds_one(g, None)", "a sum that may be 0 by its sign"),
     ("any sum is 0 where all are", "gradient/derive/online/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
-    ("outputs may depend on the exponent", "gradient/derive/online/rescaled:_cancels", "shift.leaves(flow, outputs)", "True", "the exponent counts"),
+    ("outputs may depend on the exponent", "gradient/derive/online/rescaled:rescaled", "rescaling.shift().leaves([adding, *after], flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 
 # Of the products of a walk: its test is tests/gradient/test_operands.py.

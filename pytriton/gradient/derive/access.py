@@ -506,7 +506,7 @@ def _wraps(affine: Affine, expr: Binary, grid: Grid) -> bool:
 
 def _binary(expr: Binary, left: Affine, right: Affine) -> Affine | None:
     match expr.operator:
-        case "-" if isinstance(element_of(expr.right.type), PointerType):
+        case "-" if f.is_pointer(expr.right):
             return None
         case "+" | "-" | "*":
             return combine(expr.operator, [left, right])

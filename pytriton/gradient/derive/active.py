@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import TypeGuard
 
 from pytriton.frozen import record
+from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.graph import (
     Item,
     Loop,
@@ -95,7 +96,7 @@ class Flow:
                     self._join(symbol, value)
 
     def _join(self, symbol: Symbol, value: Expr) -> None:
-        if isinstance(element_of(symbol.type), PointerType):
+        if f.is_pointer(symbol):
             self._roots[symbol] = self._roots.get(symbol, frozenset()) | self.roots(value)
             if self.reinterpreted(value):
                 self._cast.add(symbol)
@@ -113,7 +114,7 @@ class Flow:
                 return self.roots(yes) | self.roots(no)
             case Binary(left=left):
                 return self.roots(left)
-            case Cast(operand=operand) if not _is_pointer(operand):
+            case Cast(operand=operand) if not f.is_pointer(operand):
                 return frozenset((None,))
             case _:
                 return frozenset().union(*map(self.roots, children(pointer)))
@@ -124,7 +125,7 @@ class Flow:
             return True
         if isinstance(pointer, Name):
             return pointer.symbol in self._cast
-        pointers = [part for part in children(pointer) if isinstance(element_of(part.type), PointerType)]
+        pointers = [part for part in children(pointer) if f.is_pointer(part)]
         return any(map(self.reinterpreted, pointers))
 
     def active(self, expr: Expr) -> bool:
@@ -176,7 +177,3 @@ class Flow:
                 if isinstance(axis, Literal):
                     axes.add(int(axis.value))
         return axes
-
-
-def _is_pointer(expr: Expr) -> bool:
-    return isinstance(element_of(expr.type), PointerType)

@@ -46,7 +46,6 @@ from pytriton.lang.tree.types import (
     PointerType,
     ScalarType,
     Type,
-    element_of,
     shape_of,
     with_element,
 )
@@ -261,7 +260,7 @@ class Recomputed:
 
     def _gradient_pointer(self, pointer: Expr) -> Expr:
         """The same pointer into the gradient; pointers that its offset is loaded from stay."""
-        if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):
+        if not f.is_pointer(pointer) or isinstance(pointer, Load):
             return pointer
         if isinstance(pointer, Name):
             gradient = self.gradient(pointer.symbol)
@@ -314,7 +313,7 @@ class Recomputed:
             self.emit(f.store(self._spell(self.left[symbol]), self.name_of(symbol), None))
 
     def _has_gradient(self, symbol: Symbol) -> bool:
-        pointer = isinstance(element_of(symbol.type), PointerType)
+        pointer = f.is_pointer(symbol)
         return pointer and self._root(f.named(symbol)) is not None
 
     def name_of(self, symbol: Symbol) -> Expr:

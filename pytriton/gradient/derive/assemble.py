@@ -187,7 +187,7 @@ class _Kernel:
         chosen: dict[Symbol, str] = {}
         parameters: dict[Symbol, Symbol] = {}
         for symbol, variable in self.reversed.parameters.items():
-            of = self._of(symbol)
+            of = self.reversed.primal_of.get(symbol, symbol)
             name = f"parts_{of.name}" if of is not symbol and of in self.sizes else symbol.name
             while symbol not in forward.kernel.parameters and name in taken:
                 name += "_"
@@ -296,10 +296,6 @@ class _Kernel:
             when = f"{kept.name} at the start of each segment, then of each iteration of one segment"
         shape = ", ".join(["programs", *rows, *filter(None, [sizes(kept.shape)])])
         return f"{chosen[kept.state]} [{shape}]: {when}"
-
-    def _of(self, symbol: Symbol) -> Symbol:
-        """The parameter that this is the gradient of; itself where it is none."""
-        return self.reversed.primal_of.get(symbol, symbol)
 
     def lines(self) -> Body:
         """The statements of the pass."""

@@ -22,6 +22,7 @@ from pytriton.lang.tree.types import (
     ScalarType,
     broadcast_shapes,
     common_scalar,
+    element_of,
     shape_of,
     with_element,
 )
@@ -38,6 +39,11 @@ def scalar(expr: Expr) -> ScalarType:
     own = element(expr)
     assert isinstance(own, ScalarType)
     return own
+
+
+def is_pointer(value: Expr | Symbol) -> bool:
+    """Whether it is a pointer, or a block of them."""
+    return isinstance(element_of(value.type), PointerType)
 
 
 def variable(expr: Expr | None) -> Symbol | None:
@@ -143,7 +149,7 @@ def binary(operator: str, left: Expr, right: Expr) -> Expr:
     own: ElementType
     if operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||"):
         own = BOOL
-    elif isinstance(element(left), PointerType) or operator in ("<<", ">>"):
+    elif is_pointer(left) or operator in ("<<", ">>"):
         own = element(left)
     else:
         own = common_scalar(scalar(left), scalar(right))

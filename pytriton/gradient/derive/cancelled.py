@@ -71,8 +71,7 @@ def cancels(
     written and read is refused before (forward.py).
     """
     shift = Shift(extremes, any(element_of(extreme.type) == DOUBLE for extreme in extremes), {})
-    shift.follow(items)
-    return Cancelled(tuple(extremes)) if shift.leaves(flow, outputs) else None
+    return Cancelled(tuple(extremes)) if shift.leaves(items, flow, outputs) else None
 
 
 def _groups(items: Iterable[Item]) -> list[list[Reduce]]:
@@ -143,8 +142,9 @@ class Shift:
         """Add d to a variable."""
         self.grown[symbol] = _d_of(symbol.type)
 
-    def leaves(self, flow: Flow, outputs: Collection[Symbol]) -> bool:
-        """Whether no output changes."""
+    def leaves(self, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
+        """Whether no output of these statements changes."""
+        self.follow(items)
         writes = [write for write in flow.writes() if not flow.roots(write.pointer).isdisjoint(outputs)]
         return all(self.written.get(write) == FIXED for write in writes)
 

@@ -142,8 +142,12 @@ def _join_starts(body: list[Statement], raw: set[Symbol]) -> Body:
         statement = body[at]
         if isinstance(statement, typed.Declare):
             symbol, source = statement.symbol, f.variable(statement.value)
-            alike = source is not None and source in declared and (source in raw or _alike(source, symbol))
-            if source is not None and alike and source not in reads(tuple(body[at + 1 :])):
+            if (
+                source is not None
+                and source in declared
+                and (source in raw or (source.type, source.word) == (symbol.type, symbol.word))
+                and source not in reads(tuple(body[at + 1 :]))
+            ):
                 kept = replace(symbol, name=source.name)
                 body = [*body[:at], *body[at + 1 :]]
                 body = list(renamed(body, {source: kept, symbol: kept}))
@@ -153,10 +157,6 @@ def _join_starts(body: list[Statement], raw: set[Symbol]) -> Body:
             declared.add(symbol)
         at += 1
     return tuple(body)
-
-
-def _alike(left: Symbol, right: Symbol) -> bool:
-    return (left.type, left.word) == (right.type, right.word)
 
 
 def _tidy_ends(loop: typed.For) -> typed.For:

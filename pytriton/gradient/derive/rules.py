@@ -377,10 +377,6 @@ def _square(value: Expr) -> Expr:
     return f.multiply(value, value)
 
 
-def _cube(value: Expr) -> Expr:
-    return f.multiply(_square(value), value)
-
-
 def _call(name: str, expr: Call, at: Surroundings) -> Expr:
     return f.call(name, adjoint_type(expr.type), _argument(expr, at))
 
@@ -393,7 +389,9 @@ _FUNCTIONS: Final[dict[str, Callable[[Call, Cotangent, Surroundings], None]]] = 
     "log": _unary(lambda e, s, at: _over(s, _argument(e, at))),
     "log2": _unary(lambda e, s, at: _over(_scaled(s, 1 / _LN2), _argument(e, at))),
     "sqrt": _unary(lambda e, s, at: _over(s, f.multiply(f.number(2), at.value(e)))),
-    "rsqrt": _unary(lambda e, s, at: _negated(_times(_scaled(s, 0.5), _cube(at.value(e))))),
+    "rsqrt": _unary(
+        lambda e, s, at: _negated(_times(_scaled(s, 0.5), f.multiply(_square(at.value(e)), at.value(e))))
+    ),
     "sin": _unary(lambda e, s, at: _times(s, _call("cos", e, at))),
     "cos": _unary(lambda e, s, at: _negated(_times(s, _call("sin", e, at)))),
     "tanh": _unary(lambda e, s, at: _times(s, f.binary("-", f.ONE, _square(at.value(e))))),

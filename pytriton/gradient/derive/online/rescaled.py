@@ -20,7 +20,9 @@ is added to M, while the second loop has M + d for M (cancelled.py).
 So M may be any number. Where one of the sums, s, is of positive numbers and the kernel divides by it, M + log(s)/c
 is taken: s is 1 then, and each other sum the mean that most kernels divide it by to (Loop.ones). The probabilities
 exp(c * f - c * M) are at most 1 then, and cotangents of means are those that were loaded, which a product takes as
-they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite.
+they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite. M and log(s) are two
+numbers, exp(c * f - c * M - log(s)): next to a large M, as of a row that is masked with -1e9, their sum would lose
+log(s). A kernel that computes M + log(s) / c itself has its rounding, and what it stored may be read (stored.py).
 
 Where m' may be -infinity, because all of a row is masked, the exponentials may have a finite number for it
 (guarded.py).
@@ -36,12 +38,13 @@ What ``rescaled`` checks, each with ``Shift``, which knows how values change wit
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from pytriton.frozen import record, replace
 from pytriton.gradient.derive import builders as f
 from pytriton.gradient.derive.active import Flow, converts_floats, is_floating
-from pytriton.gradient.derive.cancelled import FIXED, LN2, Drift, Shift
+from pytriton.gradient.derive.cancelled import FIXED, Drift, Shift
 from pytriton.gradient.derive.graph import (
     Carried,
     Define,
@@ -52,7 +55,6 @@ from pytriton.gradient.derive.graph import (
     copied,
     dependent,
     every,
-    expressions_of,
     inlined,
     read_in,
     rewritten,
@@ -78,7 +80,7 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import DOUBLE, FLOAT, element_of, shape_of
-from pytriton.lang.tree.walk import children, names, rebuild, same, walk
+from pytriton.lang.tree.walk import children, names, rebuild, same, with_children
 
 
 @record
@@ -111,15 +113,9 @@ def rescaled(
         if is_floating(carry.inside.type):
             rescaling = _Rescaling(loop, carry, starts)
             adding = rescaling.adding()
-            if adding is not None and _cancels(rescaling.shift(), [adding, *after], flow, outputs):
+            if adding is not None and rescaling.shift().leaves([adding, *after], flow, outputs):
                 return rescaling.with_one(adding, after) or rescaling.as_it_is(adding)
     return None
-
-
-def _cancels(shift: Shift, items: Iterable[Item], flow: Flow, outputs: Collection[Symbol]) -> bool:
-    """Whether no output changes with the exponent."""
-    shift.follow(items)
-    return shift.leaves(flow, outputs)
 
 
 class _Rescaling:
@@ -266,34 +262,49 @@ class _Rescaling:
 
     def with_one(self, adding: Loop, after: Sequence[Item]) -> Rescaled | None:
         """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M, or an
-        output may be finite where that sum is 0, or M + log(s) would lose log(s) to rounding: in half and bfloat16,
-        and where an exponent may be a large number of the source (a mask of -1e9).
+        output may be finite where that sum is 0, or log(s) has few digits: in half and bfloat16.
         """
         exponent = self._exponent.after
         sums = [carry for carry in adding.carried if self._grown.get(carry.inside, FIXED) != FIXED]
-        growth = list(dict.fromkeys(self._grown[carry.inside].by for carry in sums))
-        logarithm = _logarithm(growth[0]) if len(growth) == 1 else None
-        in_order = all(_is_in_order(self._grown[carry.inside]) for carry in sums)
         results = {carry.after for carry in sums} | {exponent}
-        divides = (c for c in sums if _Divisor(c.after, after).is_needed_by_all(results))
-        total = next((carry for carry in divides if self._may_be_one(adding, carry)), None)
-        is_exact = element_of(exponent.type) in (FLOAT, DOUBLE) and not any(map(_is_large, every([adding])))
-        if logarithm is None or total is None or not in_order or self._guards or not is_exact:
+        divisors = (
+            carry
+            for carry in sums
+            if self._may_be_one(adding, carry) and _Divisor(carry.after, after).is_needed_by_all(results)
+        )
+        total = next(divisors, None)
+        if total is None or self._guards or element_of(exponent.type) not in (FLOAT, DOUBLE):
             return None
         computing, own = copied(self._loop)
         computed = {carry.after: own[carry.after] for carry in adding.carried}
         computed |= {carry.after: replace(carry.after) for carry in sums}
+        shift = self.shift()
+        shift.move(own[exponent])
+        shift.grown |= {own[carry.after]: self._grown[carry.inside] for carry in sums}
         divisor = f.named(own[total.after])
-        shift = f.call(logarithm, f.scalar(divisor), divisor)
-        values = {exponent: f.add(f.named(own[exponent]), shift), computed[total.after]: f.number(1)}
+        read = {exponent} & read_in(after)
+        values = {exponent: f.named(own[exponent])}
+        rows: dict[str, Symbol] = {}
+        for function, inverse in (("exp", "log"), ("exp2", "log2")):
+            row = rows[function] = replace(exponent, name=f"{inverse}_{total.after.name}")
+            values[row] = f.call(inverse, f.scalar(divisor), divisor)
+            rounded = f.add(f.named(own[exponent]), values[row])
+            if read and shift.of(rounded) == FIXED:
+                values[exponent] = rounded
+        values[computed[total.after]] = f.number(1)
         for carry in sums:
             if carry is not total:
-                axes = self._grown[carry.inside].axes
-                new = [axis not in axes for axis in range(len(shape_of(carry.after.type)))]
-                below = f.expanded(divisor, new) if axes else divisor
+                below = _along(divisor, self._grown[carry.inside], carry.after)
                 values[computed[carry.after]] = f.over(f.named(own[carry.after]), below)
         means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
-        adding = replace(adding, computed=computed, ones=(total.after,), exponent=exponent)
+        shift.follow([*means, adding])
+        divided = rewritten(adding, partial(_divided, rows, shift))
+        shift.follow([divided])
+        ends = {symbol for carry in sums for symbol in (computed[carry.after], carry.after)} | read
+        if any(shift.grown[symbol] != FIXED for symbol in ends):
+            return None
+        assert isinstance(divided, Loop)
+        adding = replace(divided, computed=computed, ones=(total.after,), exponent=exponent)
         return Rescaled((replace(computing, constant=True), *means), adding)
 
     def _may_be_one(self, adding: Loop, carry: Carried) -> bool:
@@ -338,19 +349,22 @@ class _Divisor:
         return 0
 
 
-def _is_large(item: Item) -> bool:
-    """Whether a number is in it next to which a float has errors of more than 3e-5."""
-    numbers = (constant(node) for expr in expressions_of(item) for node in walk(expr))
-    return any(isinstance(number, float) and 1e3 < abs(number) < math.inf for number in numbers)
+def _divided(rows: Mapping[str, Symbol], shift: Shift, expr: Expr) -> Expr:
+    """An expression with exp(x - log(s)) for exp(x), where that grows with d."""
+    expr = with_children(expr, partial(_divided, rows, shift))
+    if isinstance(expr, Call) and expr.function in rows:
+        (argument,) = expr.arguments
+        grown = shift.of(argument)
+        if grown is not None and grown.by:
+            row = _along(f.named(rows[expr.function]), grown, argument)
+            return replace(expr, arguments=(f.binary("-", argument, row),))
+    return expr
 
 
-def _logarithm(growth: float) -> str | None:
-    """What the exponent of a sum is, which changes by exp(growth * d) if d is added to its exponent."""
-    return "log" if growth == -1 else "log2" if math.isclose(growth, -LN2, rel_tol=1e-6) else None
-
-
-def _is_in_order(grown: Drift) -> bool:
-    return list(grown.axes) == sorted(grown.axes)
+def _along(row: Expr, grown: Drift, value: Expr | Symbol) -> Expr:
+    """A number for each element of d, along the axes of the value that grows with d."""
+    new = [axis not in grown.axes for axis in range(len(shape_of(value.type)))]
+    return f.expanded(row, new) if grown.axes else row
 
 
 def _is_positive(expr: Expr, values: Values, summed: Symbol) -> bool:

@@ -5,7 +5,7 @@ and cannot run the loop itself. Where the loop was made to only add (rescaled.py
 computed first, and the derivatives of what comes after read its sums. Both are the same in all iterations. Where
 they are a number a row, the pass that runs the loop keeps them in scratch:
 
-    values        what the loop that computed them defines, and the body or what comes after reads: M
+    values        what the loop that computed them defines, and the body or what comes after reads: M, log(l)
     cotangents    of the sums that are a number a row: of l, the sum of the probabilities
 
 Input: a graph, and its loop that only adds. Output: the graph as the walk has it. There a value is loaded, and a

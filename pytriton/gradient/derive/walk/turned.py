@@ -51,7 +51,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import (
     INT,
-    PointerType,
     element_of,
 )
 from pytriton.lang.tree.walk import same, walk, with_children
@@ -162,7 +161,7 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
 def _pointed(load: Load) -> str:
     """The name of the pointer that a load begins with."""
     inner = (node.symbol for node in walk(load.pointer) if isinstance(node, Name))
-    return next(symbol.name for symbol in inner if isinstance(element_of(symbol.type), PointerType))
+    return next(symbol.name for symbol in inner if f.is_pointer(symbol))
 
 
 def _divided(items: list[Item], program: Symbol) -> tuple[list[Item], list[Item]]:
@@ -273,7 +272,7 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
         step = steps.of(item.value) if isinstance(item, Define) and item.value is not None else None
         if isinstance(item, Define) and item.value is not None and step is not None:
             outside.append(Define(starts[item.symbol], _at_start(item.value, first, starts), item.statement))
-            if isinstance(element_of(item.symbol.type), PointerType):
+            if f.is_pointer(item.symbol):
                 by = tile if isinstance(step, int) else f.binary("*", tile, step)
                 moved = replace(item.symbol)
                 start = f.named(starts[item.symbol])
