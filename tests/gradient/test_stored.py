@@ -24,7 +24,8 @@ LSE = "(y + r * 40 + o)"
 MEAN = "(y + r * 40 + 4 + o[:, newaxis] * 4 + o[newaxis, :])"
 OTHER = "(y + r * 40 + 20 + o[:, newaxis] * 4 + o[newaxis, :])"
 
-LARGE = SUMS.replace("T q[4]", "f = o[:, newaxis] < 3 ? f : 2000 * f; T q[4]")
+# Large scores without a number beyond 1000 in the source, next to which nothing stored is read.
+LARGE = SUMS.replace("T q[4]", "f = o[:, newaxis] < 3 ? f : 500 * (4 * f); T q[4]")
 
 # By the number of values that the backward reads.
 PROGRAMS: dict[str, tuple[int, str]] = {

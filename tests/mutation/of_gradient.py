@@ -599,6 +599,8 @@ RESCALED = (
     ("a guard of any rows", "gradient/derive/online/guarded:Guards._axis", "_row(right) == (self._update, axes)", "True", "a guard of other rows"),
     ("a sum of any sign", "gradient/derive/online/guarded:Guards._covers", "self._is_scaled(x, carry.inside) and self._adds_one(g, None)", "self._adds_one(g, None)", "a sum that may be 0 by its sign"),
     ("any sum is 0 where all are", "gradient/derive/online/guarded:Guards.singular", "self._covers(carry)", "True", "a sum of columns that may be 0"),
+    ("a stored logarithm next to a large number", "gradient/derive/online/rescaled:rescaled", "not any(map(_is_large, every([adding])))", "True", "a large number"),
+    ("one number where nothing is read", "gradient/derive/online/rescaled:rescaled", "is_read", "True", "a large number of no literal"),
     ("outputs may depend on the exponent", "gradient/derive/online/rescaled:rescaled", "rescaling.shift().leaves([adding, *after], flow, outputs)", "True", "the exponent counts"),
 )  # fmt: skip
 

@@ -22,7 +22,8 @@ is taken: s is 1 then, and each other sum the mean that most kernels divide it b
 exp(c * f - c * M) are at most 1 then, and cotangents of means are those that were loaded, which a product takes as
 they are. Where s is 0, M + log(s) / c is infinite, and what the forward stored is not finite. M and log(s) are two
 numbers, exp(c * f - c * M - log(s)): next to a large M, as of a row that is masked with -1e9, their sum would lose
-log(s). A kernel that computes M + log(s) / c itself has its rounding, and what it stored may be read (stored.py).
+log(s). What reads M behind the loop has their sum. So has the loop where the forward stored this sum and a backward
+can read it (stored.py), unless a large number is among the scores: then the stored one is not precise enough.
 
 Where m' may be -infinity, because all of a row is masked, the exponentials may have a finite number for it
 (guarded.py).
@@ -55,6 +56,7 @@ from pytriton.gradient.derive.graph import (
     copied,
     dependent,
     every,
+    expressions_of,
     inlined,
     read_in,
     rewritten,
@@ -62,6 +64,7 @@ from pytriton.gradient.derive.graph import (
 )
 from pytriton.gradient.derive.loops import only_adds
 from pytriton.gradient.derive.online.guarded import Guards
+from pytriton.gradient.derive.stored import saved
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
@@ -80,7 +83,7 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import DOUBLE, FLOAT, element_of, shape_of
-from pytriton.lang.tree.walk import children, names, rebuild, same, with_children
+from pytriton.lang.tree.walk import children, names, rebuild, same, walk, with_children
 
 
 @record
@@ -114,7 +117,12 @@ def rescaled(
             rescaling = _Rescaling(loop, carry, starts)
             adding = rescaling.adding()
             if adding is not None and rescaling.shift().leaves([adding, *after], flow, outputs):
-                return rescaling.with_one(adding, after) or rescaling.as_it_is(adding)
+                proof = rescaling.with_one(adding, after, not any(map(_is_large, every([adding]))))
+                if proof is None:
+                    return rescaling.as_it_is(adding)
+                graph = [*before, *proof.computing, proof.adding, *after]
+                is_read = proof.adding.exponent in saved(graph, flow, outputs)
+                return proof if is_read else rescaling.with_one(adding, after, False)
     return None
 
 
@@ -260,9 +268,10 @@ class _Rescaling:
         computing = replace(computing, constant=True)
         return Rescaled((computing, *self._guards.definition()), replace(adding, computed=computed))
 
-    def with_one(self, adding: Loop, after: Sequence[Item]) -> Rescaled | None:
+    def with_one(self, adding: Loop, after: Sequence[Item], one: bool) -> Rescaled | None:
         """It leaves what makes one of the sums 1; None where no sum is of positive numbers and as large as M, or an
-        output may be finite where that sum is 0, or log(s) has few digits: in half and bfloat16.
+        output may be finite where that sum is 0, or log(s) has few digits: in half and bfloat16. ``one``: the loop
+        has M + log(s) / c as one number, if that is read behind it.
         """
         exponent = self._exponent.after
         sums = [carry for carry in adding.carried if self._grown.get(carry.inside, FIXED) != FIXED]
@@ -281,14 +290,14 @@ class _Rescaling:
         shift = self.shift()
         shift.move(own[exponent])
         shift.grown |= {own[carry.after]: self._grown[carry.inside] for carry in sums}
-        divisor = f.named(own[total.after])
+        divisor, largest = f.named(own[total.after]), {exponent: f.named(own[exponent])}
         read = {exponent} & read_in(after)
-        values = {exponent: f.named(own[exponent])}
+        values: dict[Symbol, Expr] = {}
         rows: dict[str, Symbol] = {}
         for function, inverse in (("exp", "log"), ("exp2", "log2")):
             row = rows[function] = replace(exponent, name=f"{inverse}_{total.after.name}")
             values[row] = f.call(inverse, f.scalar(divisor), divisor)
-            rounded = f.add(f.named(own[exponent]), values[row])
+            rounded = f.add(largest[exponent], values[row])
             if read and shift.of(rounded) == FIXED:
                 values[exponent] = rounded
         values[computed[total.after]] = f.number(1)
@@ -297,8 +306,9 @@ class _Rescaling:
                 below = _along(divisor, self._grown[carry.inside], carry.after)
                 values[computed[carry.after]] = f.over(f.named(own[carry.after]), below)
         means = [Define(symbol, value, f.declare(symbol, value)) for symbol, value in values.items()]
-        shift.follow([*means, adding])
-        divided = rewritten(adding, partial(_divided, rows, shift))
+        divided = rewritten(adding, lambda expr: rebuild(expr, {} if one and read else largest))
+        shift.follow([*means, divided])
+        divided = rewritten(divided, partial(_divided, rows, shift))
         shift.follow([divided])
         ends = {symbol for carry in sums for symbol in (computed[carry.after], carry.after)} | read
         if any(shift.grown[symbol] != FIXED for symbol in ends):
@@ -347,6 +357,12 @@ class _Divisor:
             case Binary(operator="+" | "-") | Reduce(operator="+") | Unary(operator="-"):
                 return min(0, *map(self._order, children(expr)))
         return 0
+
+
+def _is_large(item: Item) -> bool:
+    """Whether a number is in it next to which a float has errors of more than 3e-5."""
+    numbers = (constant(node) for expr in expressions_of(item) for node in walk(expr))
+    return any(isinstance(number, float) and 1e3 < abs(number) < math.inf for number in numbers)
 
 
 def _divided(rows: Mapping[str, Symbol], shift: Shift, expr: Expr) -> Expr:
