@@ -187,21 +187,22 @@ def _masks(masked: typed.Select, scores: typed.Symbol) -> bool:
     return False
 
 
-def _with_scale(expr: typed.Expr, scores: typed.Symbol, scale: typed.Expr) -> typed.Expr:
+def _with_scale(
+    expr: typed.Expr, scores: typed.Symbol, scale: typed.Expr, exponent: bool = False
+) -> typed.Expr:
+    """An expression over unscaled scores; ``exponent``: it is one, or what one subtracts from."""
     if scores not in names(expr):
         return expr
     match expr:
-        case typed.Reduce(operator="max" | "min", operand=typed.Name()):
-            return typed.Binary(expr.span, expr.type, "*", expr, scale)
-        case typed.Call(
-            function="exp", arguments=(typed.Binary(operator="-", left=typed.Name() as left) as power,)
-        ):
-            if left.symbol is scores:
-                scaled = typed.Binary(left.span, left.type, "*", left, scale)
-                right = _with_scale(power.right, scores, scale)
-                return replace(expr, arguments=(replace(power, left=scaled, right=right),))
-        case typed.Name():
+        case typed.Name() if not exponent:
             raise _Kept
+        case typed.Name() | typed.Reduce(operator="max" | "min", operand=typed.Name()):
+            return typed.Binary(expr.span, expr.type, "*", expr, scale)
+        case typed.Call(function="exp", arguments=(typed.Binary(operator="-") as power,)):
+            return replace(expr, arguments=(_with_scale(power, scores, scale, True),))
+        case typed.Binary(operator="-", left=left, right=right) if exponent:
+            first = _with_scale(left, scores, scale, True)
+            return replace(expr, left=first, right=_with_scale(right, scores, scale))
     return with_children(expr, lambda child: _with_scale(child, scores, scale))
 
 

@@ -35,6 +35,15 @@ class TestScales:
         assert MOVED in scores()
         assert "tl.max(s, axis=1) * scale" in scores()
 
+    def test_before_a_second_difference(self) -> None:
+        """The derived backward of attention subtracts the largest score, and the logarithm of the sum."""
+        two = SCORES.replace("m[:, newaxis])", "m[:, newaxis] - (float)r[:, newaxis])").replace("BETWEEN", "")
+        assert MOVED in translate(two, fast_math=True).text
+        x, fast, exact = torch.randn(16, 16), torch.zeros(16, 16), torch.zeros(16, 16)
+        pytriton.kernel(two, fast_math=True)(x, fast, 0.3, grid=(1,))
+        pytriton.kernel(two)(x, exact, 0.3, grid=(1,))
+        torch.testing.assert_close(fast, exact, rtol=1e-5, atol=0)
+
     def test_only_if_allowed(self) -> None:
         assert "tl.exp(s - m[:, None])" in scores(fast=False)
         assert translate(SCORES.replace("BETWEEN", "")).traits.positive == ()
