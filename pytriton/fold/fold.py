@@ -66,7 +66,11 @@ class Folded(NamedTuple):
         values: dict[str, object] = {}
         for name in self.constexprs:
             value = number(defines.get(name))
-            given = bool(value) if name in self.leaves.truths else value is not None and value is not False
+            given = (
+                value not in (None, 0)
+                if name in self.leaves.truths
+                else value is not None and value is not False
+            )
             values[name] = given if name in self.flags else as_number(value)
         return values
 

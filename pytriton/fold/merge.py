@@ -250,21 +250,18 @@ class Merger:
         return None
 
     def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
-        """The expression of the first group where its variants are, else that of the others."""
+        """The expression of one group where its variants are, else that of another."""
         if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
             return None
-        first, second, *more = groups
-        if more:
-            first, *others = sorted(groups, key=lambda g: self._conditions.condition(g.of, among, line).cost)
-            node = self._choice(others, among & ~first.of, line)
-            condition = self._conditions.condition(first.of, among, line)
-            if node is None or condition.cost > MAX_CONDITION:
-                return None
-            return Conditional(condition.node, first.node, node)
-        for then, otherwise in ((first, second), (second, first)):
-            spelled = self._conditions.spelled(show(then.node), then.of, show(otherwise.node), otherwise.of)
-            if spelled is not None:
-                return Conditional(spelled.node, then.node, otherwise.node)
+        define = self._conditions.spelled({of: show(node) for node, of in groups})
+        if define is not None:
+            *firsts, node = sorted((g.node for g in groups), key=lambda node: not show(node).isidentifier())
+            for name in reversed(firsts):
+                node = Conditional(BinOp("==", Atom(define), Atom(f'"{show(name)}"')), name, node)
+            return node
+        if len(groups) > 2:
+            return None
+        first, second = groups
         condition = self._conditions.condition(first.of, among, line)
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:

@@ -10,7 +10,7 @@ on every variant. For all other define sets leaves.py demands the outcome that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -107,15 +107,16 @@ class Separations:
             return min(fitting, key=lambda condition: condition.cost)
         return self.condition(least, self._variants.all, 0)
 
-    def spelled(self, first: str, of: Set, second: str, others: Set) -> Separator | None:
-        """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""
+    def spelled(self, texts: Mapping[Set, str]) -> str | None:
+        """The define that is this text in each of the sets, a name in all of them but one."""
+        numbers = [of for of, text in texts.items() if not text.isidentifier()]
         for name, values in self._variants.values.items():
-            if all(str(values[n]) == first for n in self._variants.members(of)) and all(
-                str(values[n]) == second for n in self._variants.members(others)
+            if len(numbers) < 2 and all(
+                (str(values[n]) if of in numbers else values[n]) == text
+                for of, text in texts.items()
+                for n in self._variants.members(of)
             ):
-                value = next(values[n] for n in self._variants.members(of))
-                if isinstance(value, str):
-                    return Separator(BinOp("==", Atom(name), Atom(f'"{value}"')), of, 2)
+                return name
         return None
 
     def _of_text(self, line: int) -> Iterator[Separator]:

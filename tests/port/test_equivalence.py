@@ -89,7 +89,7 @@ def test_every_launch_begins_with_the_same_memory(tmp_path: Path) -> None:
 def test_an_access_outside_of_the_memory(tmp_path: Path, what: str, text: str) -> None:
     launch = ported_text(tmp_path, text, "rows")
     with pytest.raises(InterpreterError, match=f"the {what} leaves the memory of the test: give it smaller"):
-        compare(text, "rows", launch, CASE, 1 << 20, GRID)
+        compare(text, "rows", launch, CASE, 1 << 27, GRID)
 
 
 @pytest.mark.slow

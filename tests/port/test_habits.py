@@ -70,6 +70,7 @@ PACKAGES = {
     "constants_module": Habit(),
     "dedented": Habit(refused="__init__.py:8: cannot tell how this source is put together: not ported"),
     "define_lines": Habit(),
+    "empty_define": Habit(),
     "environment_defaults": Habit(environment={"HABITS_TM": "64", "HABITS_TN": "8"}),
     "format_of_arguments": Habit(run=f"__init__.py:22: {USE_A_RUN}"),
     "false_and_0": Habit(),

@@ -25,11 +25,11 @@ from pytriton.port.read.library import NAMES
 from tests import processes
 from tests.processes import python
 
-MAX_WITH_ALL = 386  # lines of a launcher with all parts; no package has them all (test_packages.py)
+MAX_WITH_ALL = 396  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
-    changed = edited(text.encode(), dots, {}, opened)
+    changed = edited(text.encode(), dots, {}, opened, True)
     ast.parse(changed)
     return changed.decode()
 
@@ -51,7 +51,7 @@ IMPORTS = [
     ),
     (
         "import importlib as i\nk = i.import_module('triton').kernel\n",
-        "import importlib as i\nk = i.import_module('._triton', __package__).kernel\n",
+        "import importlib as i\nk = i.import_module(__package__ + '._triton').kernel\n",
     ),
     ("import triton.ops\nx = 'import triton'\n", "import triton.ops\nx = 'import triton'\n"),
     ("import torch\r\nimport triton\r\n", "import torch\r\nfrom . import _triton as triton\r\n"),
@@ -104,24 +104,27 @@ def test_files_that_are_opened(before: str, after: str) -> None:
     [
         ("k(a.data_ptr(), b[0].data_ptr(), n, grid=g)", "k(a, b[0], n, grid=g)"),
         ("k(0 if a is None else a.data_ptr(), grid=g)", "k(0 if a is None else a, grid=g)"),
-        ("all = (a.data_ptr(), n)\nk(*all, grid=g)", "all = (a, n)\nk(*all, grid=g)"),
-        ("all = [a.data_ptr()]\nk(*all, grid=g)\nprint(all)", None),
-        ("all = [a.data_ptr()]\nk(*all, grid=g)\nhost(*all)", None),
-        ("p = a.data_ptr()\nk(p, grid=g)", None),
+        ("k((a if c else b).data_ptr() if use else 0, grid=g)", "k((a if c else b) if use else 0, grid=g)"),
+        ("k(f(a.data_ptr()).data_ptr(), grid=g)", "k(f(a.data_ptr()), grid=g)"),
+        ("all = (a.data_ptr(), n); k(*all, grid=g)", "all = (a, n); k(*all, grid=g)"),
+        ("all = a.data_ptr(), (b + c).data_ptr(); k(*all, grid=g)", "all = a, (b + c); k(*all, grid=g)"),
+        ("all = [a.data_ptr()]; k(*all, grid=g); print(all)", None),
+        ("all = [a.data_ptr()]; k(*all, grid=g); host(*all)", None),
+        ("p = a.data_ptr(); k(p, grid=g)", None),
         ("k(a.data_ptr() + 4, grid=g)", None),
         ("host(a.data_ptr(), n)", None),
         ("k(a, grid=host(a.data_ptr()))", None),
     ],
 )
 def test_tensors_in_place_of_addresses(before: str, after: str | None) -> None:
-    assert edited(before.encode(), ".", {}, False).decode() == (after or before)
+    assert edited(before.encode(), ".", {}, False, True).decode() == (after or before)
 
 
 def test_two_strings_on_one_line() -> None:
     """Each is replaced by its own name."""
     line = f"A, B = {'a' * 50!r}, {'b' * 50!r}\n"
     strings = {(1, 7): Replacement("ONE", "kernels.x"), (1, 61): Replacement("TWO", "kernels.x")}
-    changed = edited(line.encode(), ".", strings, False).decode()
+    changed = edited(line.encode(), ".", strings, False, True).decode()
     assert changed == "from .kernels.x import ONE, TWO\nA, B = ONE, TWO\n"
 
 

@@ -42,11 +42,18 @@ class Replacement:
     template: Template | None = None
 
 
-def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement], opened: bool) -> bytes:
+def edited(
+    data: bytes,
+    dots: str,
+    strings: Mapping[tuple[int, int], Replacement],
+    opened: bool,
+    tensors: bool,
+) -> bytes:
     """The file.
 
     ``dots``: those of a relative import of the package. ``strings``: their replacements, by line and column.
-    ``opened``: texts in files were ported, so that files are opened by ``triton.read``.
+    ``opened``: texts in files were ported, so that files are opened by ``triton.read``. ``tensors``: a launch
+    takes them for their addresses.
     """
     file = _File(data)
     edits = [*_imports(file, dots)]
@@ -62,7 +69,8 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Replacement
             edits.append(file.edit(node, name.name))
     if opened:
         edits += _reads(file, dots)
-    edits += (file.edit(call, file.text(tensor)) for call, tensor in _addresses(file.tree))
+    for start, end in map(file.span, _addresses(file.tree) if tensors else ()):
+        edits.append(Edit(data.rindex(b".", start, end), end, ""))
     edits += _import_of_kernels(file, dots, names)
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
@@ -120,7 +128,7 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             name = ast.unparse(node.func)
             load = "__import__('importlib').import_module" if name == "__import__" else name
             package = "__package__" if dots == "." else f"__package__.rsplit('.', {len(dots) - 1})[0]"
-            yield file.edit(node, f"{load}('.{LAUNCHER}', {package})")
+            yield file.edit(node, f"{load}({package} + '.{LAUNCHER}')")
 
 
 def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
@@ -211,11 +219,11 @@ def _with(file: _File, node: ast.With, handle: str, text: str) -> Iterator[Edit]
 # ---------------------------------------------------------------- addresses
 
 
-def _addresses(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The calls ``x.data_ptr()`` of which only launches see the result, each with its tensor: it serves as well.
+def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
+    """The calls ``x.data_ptr()`` of which only launches see the result, where a tensor serves as well.
 
-    A launch is a call with ``grid=``: all that take addresses have it. Its arguments may be the elements of a list
-    or a tuple, by a name that stands for nothing else in the file.
+    A launch is a call with ``grid=``, in a package that has no function with such a parameter. Its arguments may be
+    the elements of a list or a tuple, by a name that stands for nothing else in the file.
     """
     nodes = [*ast.walk(tree)]
     calls = (node for node in nodes if isinstance(node, ast.Call))
@@ -231,8 +239,8 @@ def _addresses(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.expr]]:
     for argument in arguments:
         for arm in (argument.body, argument.orelse) if isinstance(argument, ast.IfExp) else (argument,):
             match arm:
-                case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr"), args=[]):
-                    yield arm, tensor
+                case ast.Call(func=ast.Attribute(attr="data_ptr"), args=[]):
+                    yield arm
 
 
 # ---------------------------------------------------------------- what a file takes from triton

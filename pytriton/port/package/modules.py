@@ -86,16 +86,9 @@ def named(text: str, name: str) -> str:
 
 def table(labels: Mapping[str, Replacement]) -> str:
     """The ``__init__`` of the modules: the kernels of sources that are not strings of the code."""
-    lines = [
-        '"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))
-    ]
-    if labels:
-        modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
-        lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]
-        for label, name in labels.items():
-            parts = wrap(label, WIDTH - 8, drop_whitespace=False)
-            keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
-            lines += [f"    {key}" for key in keys]
-            lines[-1] += f": {name.module.rpartition('.')[2]}.{name.name},"
-        lines.append("}")
-    return "\n".join(lines) + "\n"
+    texts = []
+    for label, name in labels.items():
+        parts = wrap(label, WIDTH - 8, drop_whitespace=False)
+        keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
+        texts.append((keys, name.module.rpartition(".")[2], name.name))
+    return render("port_table.py.j2", texts=texts)

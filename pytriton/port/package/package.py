@@ -271,9 +271,10 @@ def _write_modules(work: _Work) -> None:
 def _edit_files(work: _Work) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
     uses = Uses()
-    for path in sorted(work.root.rglob("*.py")):
-        if "__pycache__" in path.parts:
-            continue
+    code = [path for path in sorted(work.root.rglob("*.py")) if "__pycache__" not in path.parts]
+    nodes = (node for path in code for node in ast.walk(parsed(path.read_bytes())))
+    wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
+    for path in code:
         data = path.read_bytes()
         tree = parsed(data)
         of_file = uses_of(tree)
@@ -292,7 +293,10 @@ def _edit_files(work: _Work) -> None:
         for line in sorted({*looks_at_text(tree, replaced)}):
             what = "needs the text of a source that was ported: change this line"
             work.package.problems.append(Note(work.shown(path, line), what))
-        changed = edited(data, dots, names, bool(work.gone))
+        if wraps and "data_ptr" in of_file.attributes:
+            what = "passes addresses through a function: pass tensors to launches"
+            work.package.problems.append(Note(work.shown(path), what))
+        changed = edited(data, dots, names, bool(work.gone), not wraps)
         if changed != data:
             work.package.files[work.shown(path)] = changed
     paths = {work.shown(path): work.places.names[path] for path in work.gone}

@@ -11,6 +11,22 @@ __global__ void scaled(float *Y, float *X, int N) {
     *?(i < N) (Y + i) = *?(i < N) (X + i) * *t;
 }
 """
+either = """
+char __constant__* table = calloc(SIZE);
+#ifdef WIDE
+__global__ void filled(float *Y, float alpha) {
+    int i[32] = 0 ... 32;
+    *(Y + i) = *(((float __constant__*) table) + i) * alpha;
+}
+#else
+__global__ void filled(int N, float *Y) {
+    int i[8] = 0 ... 8;
+    *?(i < N) (Y + i) = *(((float __constant__*) table) + i);
+}
+#endif
+"""
+wide = triton.kernel(either, defines={"SIZE": 128, "WIDE": True})
+narrow = triton.kernel(either, defines={"SIZE": 32})
 kernel = triton.kernel(src, defines={"SIZE": 64})
 larger = triton.kernel(src, defines={"SIZE": 128})
 
@@ -32,4 +48,9 @@ def main(seed, m=7):
         array[:] += 1
         results.append(scaled(x))
     larger.set_constant("table", torch.arange(32.))
-    return [*results, scaled(x, larger), scaled(x)]
+    y, z = torch.zeros(32), torch.zeros(8)
+    wide.set_constant("table", torch.arange(31.))
+    wide(y, 2.0, grid=(1,))
+    narrow.set_constant("table", torch.arange(8.))
+    narrow(min(m, 8), z, grid=(1,))
+    return [*results, scaled(x, larger), scaled(x), y, z]
