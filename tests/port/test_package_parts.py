@@ -50,6 +50,10 @@ IMPORTS = [
         "import importlib\nfrom . import _triton as triton\n",
     ),
     (
+        "from importlib import import_module as load\nload('triton')\n",
+        "from importlib import import_module as load\nload(__package__ + '._triton')\n",
+    ),
+    (
         "import importlib as i\nk = i.import_module('triton').kernel\n",
         "import importlib as i\nk = i.import_module(__package__ + '._triton').kernel\n",
     ),
@@ -108,6 +112,10 @@ def test_files_that_are_opened(before: str, after: str) -> None:
         ("k(f(a.data_ptr()).data_ptr(), grid=g)", "k(f(a.data_ptr()), grid=g)"),
         ("all = (a.data_ptr(), n); k(*all, grid=g)", "all = (a, n); k(*all, grid=g)"),
         ("all = a.data_ptr(), (b + c).data_ptr(); k(*all, grid=g)", "all = a, (b + c); k(*all, grid=g)"),
+        (
+            "all = [a.data_ptr()]; all += [b.data_ptr(), n]; k(*all, grid=g)",
+            "all = [a]; all += [b, n]; k(*all, grid=g)",
+        ),
         ("all = [a.data_ptr()]; k(*all, grid=g); print(all)", None),
         ("all = [a.data_ptr()]; k(*all, grid=g); host(*all)", None),
         ("p = a.data_ptr(); k(p, grid=g)", None),
@@ -284,10 +292,8 @@ def test_a_condition_on_many_defines_has_short_lines() -> None:
     declared = SimpleNamespace(
         name="dot",
         ported=ported,
-        types=[f'"const {name}*": "X"' for name in names],
+        types={f"const {name}*": ["X", "Y"] for name in names},
         serves=Serves((), ConditionLambda(names, names), {}, (unless,), names, names),
-        truths=[],
-        buffers=[],
     )
     parts = {"where": "dot.c", "imports": [], "launcher": "..", "functions": [], "group": 8}
     text = render("port_kernels.py.j2", sources=[("ONE", [declared]), ("TWO", [declared] * 2)], **parts)

@@ -120,11 +120,13 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             if lines is not None:
                 yield file.edit(node, f"{file.newline}{file.indentation(node)}".join(lines))
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(
+                value, file.tree
+            ):
                 done.add(value)
                 yield file.edit(node, f"from {dots} import {LAUNCHER} as {name}")
     for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and node not in done and is_import_of_triton(node):
+        if isinstance(node, ast.Call) and node not in done and is_import_of_triton(node, file.tree):
             name = ast.unparse(node.func)
             load = "__import__('importlib').import_module" if name == "__import__" else name
             package = "__package__" if dots == "." else f"__package__.rsplit('.', {len(dots) - 1})[0]"
@@ -155,7 +157,7 @@ def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> 
 
 def _reads(file: _File, dots: str) -> Iterator[Edit]:
     """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
-    names = (name for name, module in _bound(file.tree.body) if module == "triton")
+    names = (name for name, module in _bound(file.tree, file.tree.body) if module == "triton")
     name = next(names, LAUNCHER)
     edits: list[Edit] = []
     for node in ast.walk(file.tree):
@@ -226,20 +228,25 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
     the elements of a list or a tuple, by a name that stands for nothing else in the file.
     """
     nodes = [*ast.walk(tree)]
-    calls = (node for node in nodes if isinstance(node, ast.Call))
-    arguments = [value for call in calls if "grid" in {by.arg for by in call.keywords} for value in call.args]
+    arguments = [
+        value
+        for call in nodes
+        if isinstance(call, ast.Call) and "grid" in {by.arg for by in call.keywords}
+        for value in call.args
+    ]
     unpacked = Counter(ast.unparse(value.value) for value in arguments if isinstance(value, ast.Starred))
     read = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     for node in nodes:
         match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.List(elts=values) | ast.Tuple(elts=values)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AugAssign(target=ast.Name(id=name), value=value)
             ) if read[name] == unpacked.get(name):
-                arguments += values
+                arguments += getattr(value, "elts", ())
     for argument in arguments:
         for arm in (argument.body, argument.orelse) if isinstance(argument, ast.IfExp) else (argument,):
             match arm:
-                case ast.Call(func=ast.Attribute(attr="data_ptr"), args=[]):
+                case ast.Call(func=ast.Attribute(attr="data_ptr")):
                     yield arm
 
 
@@ -264,7 +271,7 @@ class Uses:
 def uses_of(tree: ast.Module) -> Uses:
     """What one file takes."""
     uses = Uses()
-    bound = dict(_bound(ast.walk(tree)))
+    bound = dict(_bound(tree, ast.walk(tree)))
     of_module = {"triton": uses.names, "triton.testing": uses.testing}
     for node in ast.walk(tree):
         match node:
@@ -308,7 +315,7 @@ def _name(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
-def _bound(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+def _bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """The names that these statements of a file give triton and triton.testing, with which it is."""
     for node in nodes:
         match node:
@@ -320,16 +327,27 @@ def _bound(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
                         yield "triton", "triton"
             case ast.ImportFrom(module="triton", names=names):
                 yield from ((alias.asname or alias.name, f"triton.{alias.name}") for alias in names)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value, tree):
                 yield name, "triton"
 
 
-def is_import_of_triton(node: ast.AST) -> bool:
-    """Whether an expression is ``importlib.import_module('triton')``, or ``__import__``."""
+def is_import_of_triton(node: ast.AST, tree: ast.Module) -> bool:
+    """Whether an expression is ``importlib.import_module('triton')``, by whatever name, or ``__import__``."""
     match node:
         case ast.Call(func=func, args=[ast.Constant(value="triton")], keywords=[]):
-            return ast.unparse(func).rpartition(".")[2] in ("__import__", "import_module")
+            return ast.unparse(func) in {"__import__", *_importers(tree)}
     return False
+
+
+def _importers(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name == "importlib":
+                        yield f"{alias.asname or 'importlib'}.import_module"
+            case ast.ImportFrom(module="importlib", names=names):
+                yield from (alias.asname or alias.name for alias in names if alias.name == "import_module")
 
 
 def _imported(node: ast.stmt, dots: str) -> Sequence[str] | None:

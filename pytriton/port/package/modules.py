@@ -69,14 +69,11 @@ class _Declared:
         self.ported = ported
         self.name = name
         self.serves = serves(ported)
-        types: dict[str, list[str]] = {}
+        self.types: dict[str, list[str]] = {}
         for parameter, written, *_ in ported.parameters:
             type_ = self.serves.types[parameter]
             unwritten = type_.endswith("*") and not written
-            types.setdefault("const " * unwritten + type_, []).append(parameter)
-        self.types = [f'"{type_}": "{" ".join(names)}"' for type_, names in types.items() if type_ != "int"]
-        self.truths = [f'"{flag}": {[*values]}' for flag, values in ported.folded.leaves.truths.items()]
-        self.buffers = [f'"{p.identifier}": {p.buffer}' for p in ported.parameters if p.buffer]
+            self.types.setdefault("const " * unwritten + type_, []).append(parameter)
 
 
 def named(text: str, name: str) -> str:

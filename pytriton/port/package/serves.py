@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from pytriton.emit.python import PRECEDENCE, show
 from pytriton.fold.fold import GROUP
-from pytriton.fold.leaves import literal
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
@@ -31,10 +30,6 @@ class ConditionLambda:
     terms: tuple[str, ...]
 
     @property
-    def head(self) -> str:
-        return f"lambda {', '.join([*(f'{name}=None' for name in self.names), '**_'])}: "
-
-    @property
     def pieces(self) -> list[str]:
         """The terms, cut where a line may end: before an operator, a bracket, or the next entry of a list."""
         return re.findall(r'(?:"[^"]*"|[^" ]|(?<!,) (?!and |or |\())+', " and ".join(self.terms))
@@ -46,10 +41,6 @@ class Change:
 
     condition: ConditionLambda
     types: Mapping[str, str | None]
-
-    @property
-    def entries(self) -> list[str]:
-        return [f'"{name}": {literal(type_)}' for name, type_ in self.types.items()]
 
 
 @dataclass(frozen=True)
