@@ -99,9 +99,7 @@ def ported(folder: Path, module: str, source: str, defines: Mapping[str, Any]) -
         buffers = list(getattr(first, "buffers", ()))
         count = len(arguments) - len(buffers)
         for name, value in zip(buffers, arguments[count:], strict=True):
-            kernel.constants[name, ("cpu", 0)] = value.view(
-                torch.uint8
-            )  # the memory itself, which is watched
+            kernel.constants[name] = value.view(torch.uint8)  # the memory itself, which is watched
         kernel(*arguments[:count], grid=grid)
 
     return launch
