@@ -362,7 +362,7 @@ def test_what_calculates_with_addresses_keeps_them(
     (tmp_path / "old" / "__init__.py").write_text(WRAPPED)
     assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 1
     assert (
-        "__init__.py: passes addresses through a function: pass tensors to launches"
+        "__init__.py: addresses may pass through a function with a parameter 'grid': pass"
         in capsys.readouterr().err
     )
     assert "launch(y.data_ptr(), x.data_ptr()," in (tmp_path / "new/old/__init__.py").read_text()

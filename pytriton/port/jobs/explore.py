@@ -21,7 +21,7 @@ TYPES: Final = ("half", "float", "bfloat16", "double")
 class Alternatives(NamedTuple):
     """Defines that vary together, and what they may be: each row has those of them that are given.
 
-    ``alike``: only where the kernel does not become one that is another for some element types.
+    ``alike``: only where the kernel then compares no element types that it did not compare before.
     """
 
     names: Sequence[str]
@@ -49,11 +49,8 @@ def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> It
     """The axes of these sets, and of the ``switches`` that none of them gives."""
     typed = [name for name in leaves.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
     if typed and not any(_together(sets, typed[0], text) for text in leaves.texts if text not in typed):
-        for words in (
-            TYPES,
-            TYPES[:3],
-            *zip(TYPES),
-        ):  # at once; or one by one, without those that are not alike
+        # at once, or one by one without those that are not alike
+        for words in (TYPES, TYPES[:3], *zip(TYPES)):
             rows = [dict.fromkeys(row, word) for row in _rows(sets, typed) for word in words]
             yield Alternatives(typed, rows, alike=True)
     yield from (_of_flag(flag, sets) for flag in leaves.flags)

@@ -180,6 +180,6 @@ class Folds:
 
 
 def _is_alike(folded: Folded, other: Folded) -> bool:
-    """Whether the second kernel tells no element types apart that the first does not."""
+    """Whether the second kernel compares no element types that the first does not."""
     first, second = ({*_OF_TYPES.findall(printed(one.tree)[0])} for one in (folded, other))
     return second <= first

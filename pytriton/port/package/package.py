@@ -294,7 +294,7 @@ def _edit_files(work: _Work) -> None:
             what = "needs the text of a source that was ported: change this line"
             work.package.problems.append(Note(work.shown(path, line), what))
         if wraps and "data_ptr" in of_file.attributes:
-            what = "passes addresses through a function: pass tensors to launches"
+            what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
         changed = edited(data, dots, names, bool(work.gone), not wraps)
         if changed != data:
