@@ -7,7 +7,7 @@ the trees of the variants -> name padded sizes -> merge the bodies -> keep each 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.printer import body as lines_of
@@ -26,7 +26,7 @@ from pytriton.emit.python import (
     show,
 )
 from pytriton.fold.join import Joiner
-from pytriton.fold.leaves import Leaves
+from pytriton.fold.leaves import HELPERS, Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
@@ -43,7 +43,7 @@ class Folded(NamedTuple):
     """One kernel for all its define sets.
 
     ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
-    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: the last one is GROUP, which is not a define.
+    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: GROUP is one more, which is not a define.
     """
 
     text: str
@@ -58,8 +58,7 @@ class Folded(NamedTuple):
 
     def with_leaves(self, leaves: Leaves) -> Folded:
         """The kernel that accepts, and asserts, other leaves."""
-        text, lines = _asserting(self.tree, leaves)
-        return self._replace(leaves=leaves, text=text, lines=lines)
+        return _asserting(self.tree, leaves, self.grouped)
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -109,7 +108,6 @@ def fold(
     body = (*padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(all_variants, body, text)
-    flags = frozenset(name for name in constexprs if all_variants.is_flag(name))
     parameters = _parameters([kernel for kernel, _ in kernels])
     _check_names(body, parameters, constexprs)
     names = list(constexprs)
@@ -125,29 +123,40 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged, constexprs)
-    printed_text, lines = _asserting(folded, leaves)
-    own = tuple(parameter.name for parameter in parameters)
-    return Folded(printed_text, name, own, constexprs, flags, leaves, lines, groups, folded)
+    return _asserting(folded, Leaves(all_variants, conditions.words, padding.sizes, merged), groups)
 
 
-def _asserting(tree: KernelFunction, leaves: Leaves) -> tuple[str, tuple[int, ...]]:
-    """The module of a kernel that asserts what leaves require of constexprs, and the source line of each line."""
-    conditions = leaves.served.asserted
-    helpers = {condition.function for condition in conditions if isinstance(condition, Call)}
+def _asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
+    """The kernel ``tree`` with assertions of what the leaves require."""
+    conditions = leaves.served
+    words = re.findall(r"\w+", " ".join(map(show, conditions)))
+    own = [parameter for parameter in tree.parameters if parameter.annotation != CONSTEXPR]
     names = [parameter.name for parameter in tree.parameters if parameter.annotation == CONSTEXPR]
-    calls = (Call("tl.static_assert", (condition, Atom(_cure(condition, names)))) for condition in conditions)
-    assertions = (Simple("", call, tree.line) for call in calls)
-    tree = tree._replace(body=(*assertions, *tree.body), helpers=tree.helpers | helpers)
-    text, origins = printed(tree, packed=True)
-    return text, tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
+    more = [name for name in leaves.names if name in words and name not in names]
+    _check_names(tree.body, own, more)
+    options = {name: name for name in (*names, *more)} | leaves.types
+    calls = (Call("tl.static_assert", (c, Atom(_cure(c, options)))) for c in conditions)
+    absent = leaves.absent | dict.fromkeys([GROUP] * grouped)
+    defaults = {name: f" = {absent[name]}" if name in absent else "" for name in (*names, *more)}
+    order = sorted(defaults, key=lambda name: name in absent)
+    asserting = tree._replace(
+        parameters=(*own, *(FunctionParameter(name, CONSTEXPR + defaults[name]) for name in order)),
+        body=(*(Simple("", call, tree.line) for call in calls), *tree.body),
+        helpers=tree.helpers | {*HELPERS}.intersection(words),
+    )
+    text, origins = printed(asserting, packed=True)
+    lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
+    constexprs = tuple(name for name in (*names, *more) if not grouped or name != GROUP)
+    flags = frozenset(leaves.flags).intersection(constexprs)
+    identifiers = tuple(parameter.name for parameter in own)
+    return Folded(text, tree.function, identifiers, constexprs, flags, leaves, lines, grouped, tree)
 
 
-def _cure(condition: Node, names: Iterable[str]) -> str:
-    """The message of an assertion: the compiler shows the condition above it."""
+def _cure(condition: Node, options: Mapping[str, str]) -> str:
+    """The message of an assertion: the compiler shows the condition above it. ``options``: what each is there."""
     words = re.findall(r"\w+", show(condition))
-    options = " ".join(f"-D {name}=..." for name in names if name in words)
-    return f'"not ported for these values: run port with {options if len(options) < MAX_OPTIONS else "-D"}"'
+    cure = " ".join(f"-D {name}=..." for name, word in options.items() if word in words)
+    return f'"port again with {cure if len(cure) < MAX_OPTIONS else "-D"}"'
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:
@@ -200,11 +209,19 @@ def _constexprs(variants: Variants, body: Sequence[Statement], text: str) -> tup
 def _check_names(
     body: Sequence[Statement], parameters: Sequence[FunctionParameter], constexprs: Sequence[str]
 ) -> None:
-    """Raises Unfoldable where a define has the name of a parameter or of a variable."""
-    taken = {parameter.name for parameter in parameters} | names_assigned(body)
+    """Raises Unfoldable where a define has the name of a parameter or of a variable, or of what bodies call."""
+    taken = {
+        *(p.name for p in parameters),
+        *names_assigned(body),
+        "float",
+        "isinstance",
+        "tl",
+        "triton",
+        *HELPERS,
+    }
     for name in constexprs:
         if name in taken:
-            raise Unfoldable(f"{name} is a define of some variants and a variable of others")
+            raise Unfoldable(f"{name} is a define of some variants and another name of others")
 
 
 def _parameters(kernels: Sequence[KernelFunction]) -> tuple[FunctionParameter, ...]:

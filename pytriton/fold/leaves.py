@@ -8,8 +8,8 @@ Each translation is a *leaf*, a cube of literals (formula.py) that its define se
   is a power of two, if blocks of this size are padded in some translations and not in others.
 
 ``refusal`` asks for all of it. ``served`` is the same, less what Triton enforces: a set that violates only that
-does not compile. What it requires of constexprs, the kernel asserts; a launcher asks for the rest, the texts and
-types that become code.
+does not compile. The kernel asserts it, so it needs no launcher to refuse a set. A define that is the element type
+of a pointer is asked of the pointer; a launcher sees to it that numbers are integers.
 
 A define set that satisfies a leaf takes the same arms of the body as the set that the leaf was made with, and its
 own translation computes the same. So the kernel accepts each define set that satisfies a leaf, and no other. A name
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, reduce
 from itertools import groupby
@@ -43,7 +43,7 @@ from pytriton.fold.formula import (
     ranged,
 )
 from pytriton.fold.separations import COMPARISONS
-from pytriton.fold.variants import Defines, Variants, as_number, number
+from pytriton.fold.variants import Defines, Variants, Word, as_number, number
 from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
@@ -52,18 +52,6 @@ from pytriton.pipeline import Translation
 
 _GIVEN: Final = " is not None"
 Numbers = Mapping[str, int | float]
-
-
-class Served(NamedTuple):
-    """The accepted define sets, in a form that needs nothing of ours to be checked.
-
-    The ``numbers`` are integers; the ``conditions`` hold, and those ``asserted``, which are about constexprs only:
-    the kernel asserts them. No name of ``Leaves.closed`` is given.
-    """
-
-    numbers: tuple[str, ...]
-    conditions: tuple[Node, ...]
-    asserted: tuple[Node, ...]
 
 
 class Leaf(NamedTuple):
@@ -77,7 +65,9 @@ class Leaves:
     """The leaves of one folded kernel.
 
     ``flags`` are given or not; ``numbers`` may have any value that a leaf allows, ``integers`` are those that are
-    ints; ``texts`` are the other defines. ``truths``: the values of each flag that is more than given or not.
+    ints; ``texts`` are the others. ``types``: those of them that are the element type of a pointer, with its name,
+    and ``words`` what Triton calls their values. ``truths``: the values of each flag that is more than given or
+    not. ``absent``: what those of the ``names`` are that need not be given, where they are not.
     """
 
     def __init__(
@@ -86,14 +76,12 @@ class Leaves:
         words: Iterable[str],
         padded: Mapping[str, str],
         body: Sequence[Statement],
-        constexprs: Collection[str],
     ) -> None:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
-        self._names = [n for n in variants.values if n in mentioned]
+        self.names = [n for n in variants.values if n in mentioned]
         self._optional: frozenset[str] = frozenset()
-        self._constexprs = frozenset(constexprs)
-        self.closed = tuple(sorted({*words, *variants.inner} - {*self._names, *variants.promised}))
+        self.closed = tuple(sorted({*words, *variants.inner} - {*self.names, *variants.promised}))
         self._sort(variants)
         decided = [*_decided(body, {name: size for size, name in padded.items()})]
         decided += [
@@ -108,16 +96,21 @@ class Leaves:
 
     def _sort(self, variants: Variants) -> None:
         """What kind each define is."""
-        kernels = {name for name in self._names if variants.names_kernel(name)}
-        self.flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
-        given = {name: [v for v in variants.values[name] if v is not None] for name in self._names}
-        free = [name for name in self._names if name not in {*self.flags, *kernels}]
+        kernels = {name for name in self.names if variants.names_kernel(name)}
+        self.flags = [name for name in self.names if variants.is_flag(name) and name not in kernels]
+        given = {name: [v for v in variants.values[name] if v is not None] for name in self.names}
+        free = [name for name in self.names if name not in {*self.flags, *kernels}]
         self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
         self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
         self.numbers = [*self.integers, *self._floats]
         self._optional = frozenset(n for n in self.numbers if len(given[n]) < variants.count)
+        self.absent = {
+            n: False if n in self.flags else None for n in self.names if None in variants.values[n]
+        }
         others = {*self.numbers, *self.flags, *kernels}
-        self.texts = [name for name in self._names if name not in others]
+        self.texts = [name for name in self.names if name not in others]
+        self.words = {name: words for name, (_, words) in variants.told.items() if name in self.texts}
+        self.types = {name: variants.told[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
 
@@ -168,10 +161,11 @@ class Leaves:
         for name in self._optional:
             yield Fact(f"{name}{_GIVEN}", frozenset((values.get(name) is not None,)), True)
         for name in self.texts:
-            yield Fact(name, frozenset((values.get(name),)), False)
+            value = values.get(name)
+            yield Fact(name, frozenset((self.words.get(name, {}).get(str(value), value),)), False)
 
     def _values(self, defines: Defines) -> dict[str, object]:
-        values = {name: number(defines.get(name)) for name in self._names}
+        values = {name: number(defines.get(name)) for name in self.names}
         return {name: v if name in self.flags else as_number(v) for name, v in values.items()}
 
     def place(self, defines: Defines) -> object:
@@ -240,29 +234,15 @@ class Leaves:
         return f"it requires {' and '.join(map(show, self._terms(frozenset(violated), frozenset())))}"
 
     @cached_property
-    def served(self) -> Served:
-        """What ``refusal`` accepts, and what Triton refuses."""
+    def served(self) -> tuple[Node, ...]:
+        """What ``refusal`` accepts, and what Triton refuses, in words of Triton. No name of ``closed`` is given."""
         if not self._leaves:
-            return Served((), (Atom("False"),), ())
+            return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        own = frozenset(filter(self._is_own, common))
-        conditions = [self._is(name, int) for name in self.integers if name in self._optional]
-        conditions += [self._is(name, float) for name in self._floats]
-        conditions += self._terms(common - own, own)
-        asserted = [*self._assertions(own)]
+        conditions = [*map(self._is_float, self._floats), *self._assertions(common)]
         for group in groups:
-            is_own = all(map(self._is_own, _literals_in(group)))
-            (asserted if is_own else conditions).extend(self._either(group, common))
-        required = tuple(n for n in self.integers if n not in self._optional)
-        return Served(required, tuple(conditions), tuple(asserted))
-
-    def _is_own(self, literal: Literal) -> bool:
-        """Whether the kernel can decide it: it is about constexprs, in words that Triton has."""
-        comparisons = comparisons_of(literal)
-        if any(map(_is_zero, comparisons)):
-            return False
-        terms = [term for asked in comparisons for term in (asked.left, asked.right)]
-        return names_of(literal) <= self._constexprs and not _is_text(literal) and all(map(_is_triton, terms))
+            conditions += self._either(group, common)
+        return tuple(conditions)
 
     def _assertions(self, cube: Cube) -> Iterator[Node]:
         """A cube as conditions of Triton, one for each define; that several are ints of C is one."""
@@ -279,13 +259,10 @@ class Leaves:
         asked = [c for c in asked if not (c.left in names and (c.operator, c.right) in dropped)]
         for _, bounds in groupby(asked, lambda comparison: comparison.left):
             yield _joined("and", map(_python, bounds))
-        yield from map(_fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
+        yield from map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
 
     def _either(self, group: Sequence[Factored], common: Cube) -> list[Node]:
-        """A group of alternatives as a condition of Python; none where it follows from the ``common`` literals."""
-        rows = _membership(group)
-        if rows is not None:
-            return [rows]
+        """A group of alternatives as a condition; none where it follows from the ``common`` literals."""
         alone = {way.common for way in group if len(way.common) == 1 and not way.groups}
         implied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}  # ``X is None or X > 0``
         ways: dict[Node, bool] = {}
@@ -305,7 +282,7 @@ class Leaves:
     def _terms(self, cube: Cube, common: Cube) -> list[Node]:
         """A cube as Python, facts first, less what follows from the ``common`` literals."""
         implied, asked = self._simplified(common), self._simplified(common | cube)
-        facts = map(_fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
+        facts = map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
         return [*sorted(facts, key=show), *map(_python, sorted(asked - implied, key=_by_size))]
 
     def _simplified(self, cube: Cube) -> set[Comparison]:
@@ -313,35 +290,33 @@ class Leaves:
         entries = dict.fromkeys(sorted(_comparisons_in(cube), key=_by_size), _REQUIRED)
         return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
 
-    def _is(self, name: str, kind: type) -> Node:
-        condition = Call("isinstance", (Atom(name), Atom(kind.__name__)))
+    def _fact(self, fact: Fact) -> Node:
+        """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``."""
+        if not fact.binary:
+            asked = (
+                f"{self.types[fact.question]}.dtype.element_ty"
+                if fact.question in self.types
+                else fact.question
+            )
+            texts = all(isinstance(answer, str) for answer in fact.answers)
+            asked = asked if texts else f"{SPELLED}({asked})"  # 1 is not 1.0
+            answers = [literal(answer if texts else str(answer)) for answer in sorted(fact.answers, key=repr)]
+            several = Call(ONE_OF, (Atom(asked), *map(Atom, answers)))
+            return several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
+        bare = fact.question.removesuffix(_GIVEN)
+        if True in fact.answers:
+            return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))
+        return UnaryOp("not", Atom(bare)) if bare == fact.question else _is_none(bare)
+
+    def _is_float(self, name: str) -> Node:
+        condition = Call("isinstance", (Atom(name), Atom("float")))
         return BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
 
 _REQUIRED: Final = Requirement("required", None)
-INT32: Final = "are_int32"  # a helper of templates/helpers.py.j2
+INT32, ONE_OF, SPELLED = HELPERS = "are_int32", "one_of", "spelled"  # of templates/helpers.py.j2
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
-
-
-def _literals_in(group: Iterable[Factored]) -> Iterator[Literal]:
-    """All literals of some alternatives."""
-    for way in group:
-        yield from way.common
-        for inner in way.groups:
-            yield from _literals_in(inner)
-
-
-def _is_triton(term: Term) -> bool:
-    """Whether a kernel can compute it of constexprs."""
-    match term:
-        case str() | int() | ("float", _):
-            return True
-        case (function, operand):
-            return function in ("neg", "next_power_of_2") and _is_triton(operand)
-        case (_, left, right):
-            return _is_triton(left) and _is_triton(right)
-    return False
 
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
@@ -458,23 +433,10 @@ def _term(node: Node, sizes: Mapping[str, str]) -> Term | None:
 # ---------------------------------------------------------------- as Python
 
 
-def _membership(group: Sequence[Factored]) -> Node | None:
-    """Alternatives of texts and flags, if each has the same of them: ``(A, B) in ((1, "x"), (2, "y"))``."""
-    rows = [{fact.question: fact.answers for fact in way.common if isinstance(fact, Fact)} for way in group]
-    asked = tuple(sorted(rows[0]))
-    alike = all(
-        tuple(sorted(row)) == asked and all(len(answers) == 1 for answers in row.values()) for row in rows
-    )
-    if not alike or any(way.groups or _comparisons_in(way.common) for way in group):
-        return None
-    if not any(map(_is_text, group[0].common)) or any(_GIVEN in name for name in asked):
-        return None
-    answers = (", ".join(literal(next(iter(row[name]))) for name in asked) for row in rows)
-    return Atom(f"({', '.join(asked)}) in ({', '.join(f'({row})' for row in answers)})")
-
-
 def literal(value: object) -> str:
     """The text or number in Python."""
+    if isinstance(value, Word):
+        return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
@@ -482,33 +444,15 @@ def _joined(operator: str, terms: Iterable[Node]) -> Node:
     return reduce(lambda first, second: BinOp(operator, first, second), terms)
 
 
-def _is_text(literal: Literal) -> bool:
-    return isinstance(literal, Fact) and not literal.binary
-
-
 def _is_none(name: str) -> Node:
     return BinOp("is", Atom(name), Atom("None"))
-
-
-def _fact(fact: Fact) -> Node:
-    """``FLAG``, ``NAME is None``, ``TYPE == "half"``."""
-    answers, asked = sorted(fact.answers, key=repr), fact.question
-    if not fact.binary:
-        if not all(answer is None or isinstance(answer, str) for answer in answers):
-            answers, asked = [*map(str, answers)], f"str({asked})"  # 1 is not 1.0
-        several = f"{asked} in ({', '.join(map(literal, answers))})"
-        return Atom(several if len(answers) > 1 else f"{asked} == {literal(answers[0])}")
-    bare = fact.question.removesuffix(_GIVEN)
-    if True in fact.answers:
-        return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))
-    return UnaryOp("not", Atom(bare)) if bare == fact.question else _is_none(bare)
 
 
 def _python(comparison: Comparison) -> Node:
     """A comparison in the words of Triton; ``TN > 0 and TN & (TN - 1) == 0`` for a power of two."""
     text = re.sub(r"\bnext_power", "triton.next_power", printed(comparison))
     if _is_zero(comparison):
-        return Atom(re.sub(r"(.*) == (.*)", r'str(\1) == "\2"', text))
+        return Atom(re.sub(r"(.*) == (.*)", SPELLED + r'(\1) == "\2"', text))
     if comparison.operator not in ("is_power_of_2", "is_not_power_of_2"):
         return Atom(text)
     size = text[text.index("(") + 1 : -1]
@@ -518,7 +462,7 @@ def _python(comparison: Comparison) -> Node:
 
 
 def _is_zero(comparison: Comparison) -> bool:
-    """Whether it asks for a zero with its sign, which a launcher sees in its text."""
+    """Whether it asks for a zero with its sign, which is seen in its text."""
     return comparison.operator == "is" and comparison.right in (term_of(0.0), term_of(-0.0))
 
 

@@ -53,6 +53,10 @@ def asked_names(text: str) -> set[str]:
     return {name for condition in conditions(text) for name in condition.names} - own
 
 
+class Word(str):
+    """What Triton calls a type: ``tl.float16``."""
+
+
 class Unfoldable(Exception):
     """Variants that cannot be one function; the message gives the reason."""
 
@@ -156,6 +160,19 @@ class Variants:
                     word = element.triton if isinstance(element, ScalarType) else "int64"
                     elements.setdefault(parameter.identifier, []).append(word)
         return {name: words for name, words in elements.items() if len(words) == len(self.variants)}
+
+    @cached_property
+    def told(self) -> dict[str, tuple[str, dict[str, Word]]]:
+        """The defines that pointers are declared with: of each a pointer, and what Triton calls the types."""
+        told: dict[str, tuple[str, dict[str, Word]]] = {}
+        for parameter in self.variants[0].translation.parameters:
+            words = self.elements.get(parameter.identifier)
+            for name in {*re.findall(r"\w+", parameter.declaration)[:-1]} & self.values.keys():
+                pairs = {*zip(map(str, self.values[name]), words or (), strict=False)}
+                of = {value: Word(f"tl.{word}") for value, word in pairs}
+                if words and self.is_type(name) and len(pairs) == len(of) == len({*of.values()}):
+                    told.setdefault(name, (parameter.identifier, of))
+        return told
 
 
 def _is_type(value: object) -> bool:

@@ -124,9 +124,7 @@ def test_arms_become_branches() -> None:
     assert (
         body
         == """\
-    tl.static_assert(
-        A or not B, "not ported for these values: run port with -D A=... -D B=..."
-    )
+    tl.static_assert(A or not B, "port again with -D A=... -D B=...")
     if A and not B:
         tl.store(X, 1.0)
     elif N > 4:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import triton
+import triton.language as tl
 
 from pytriton.emit.python import show
 from pytriton.fold.fold import fold
-from pytriton.fold.variants import Variant, number
+from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
@@ -21,6 +23,8 @@ from pytriton.port.package.serves import serves
 from pytriton.port.prove import differences, ttir
 from pytriton.settings import Settings
 from pytriton.source import Source
+
+TRITON = {"half": "float16", "float": "float32", "long": "int64"}
 
 FLAGS = """\
 __global__ void scale(TYPE *X __aligned(16), float *Y, float a, int n) {
@@ -70,7 +74,7 @@ def test_sets_are_known_once_and_without_what_the_text_lacks(scale: PortedKernel
 def test_more_is_served_where_the_kernel_is_the_same(scale: PortedKernel) -> None:
     more = [known for known in scale.sets if known.origins == {"explored"}]
     assert {known.defines["TYPE"] for known in more} >= {"bfloat16", "double"}
-    assert scale.text.count("bfloat16") == 1  # in the comment of its pointer
+    assert scale.text.count("bfloat16") == 2  # in the comment of its pointer, and in an assertion
     assert scale.sweeps["TN"] == (64, 128)
 
 
@@ -93,14 +97,15 @@ def test_refusals(scale: PortedKernel) -> None:
 
 
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
-    """Whether a launcher and the assertions of the kernel accept it."""
+    """Whether the assertions of the kernel accept it."""
     leaves = kernel.folded.leaves
-    given, flags = leaves.served, set(leaves.flags)
-    values = {
-        name: name in defines if name in flags else number(defines.get(name)) for name in (*defines, *flags)
+    types = {pointer: getattr(tl, TRITON[defines[name]]) for name, pointer in leaves.types.items()}
+    pointers = {
+        name: SimpleNamespace(dtype=SimpleNamespace(element_ty=type_)) for name, type_ in types.items()
     }
-    space = {"triton": triton, "are_int32": lambda *numbers: all(abs(n) < 2**31 for n in numbers)}
-    return all(eval(show(condition), space, values) for condition in (*given.conditions, *given.asserted))
+    space = {"triton": triton, "tl": tl, "one_of": lambda value, *known: value in known, **pointers}
+    space |= {"are_int32": lambda *numbers: all(abs(n) < 2**31 for n in numbers)}
+    return all(eval(show(condition), space, kernel.bind(defines)) for condition in leaves.served)
 
 
 def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:

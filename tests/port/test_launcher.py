@@ -293,8 +293,8 @@ import torch, old
 for name, value in {"exp": "sqrt", "float": "double", "int": "long"}.items():
     try:
         old.kernel(torch.ones(16), torch.ones(16), grid=(1,), **{name: value})
-    except ValueError as error:
-        print(f"no kernel was ported for {name}={value}" in str(error))
+    except Exception as error:
+        print(any(f"{text}{name}=" in str(error) for text in ("port again with -D ", "no kernel was ported for ")))
 print(old.f(torch.zeros(16))[0].item(), old.g(torch.ones(16))[0].item())
 """
     assert run(tmp_path, RENAMED, program).split() == ["True"] * 3 + ["1.0", "0.0"]
@@ -456,8 +456,8 @@ for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "double"}):
     try:
         old.scaled(torch.ones(16, dtype=torch.double if "TYPE" in more else torch.float), 1, **more)
         print("launched")
-    except ValueError as error:
-        print(*("{}={}".format(*item) in str(error) for item in more.items()))
+    except Exception as error:
+        print(*(f"{name}=" in str(error) and "port again" in str(error) for name in more))
 """
     assert run(tmp_path, SCALED, program).split() == ["True"] * 3
     kernels = (tmp_path / "new" / "old" / "kernels" / "__init__.py").parent

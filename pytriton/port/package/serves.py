@@ -1,9 +1,8 @@
-"""Which defines a ported kernel is for, and with which parameters: what its ``Source`` declares.
+"""What a ported kernel does not say itself: what its ``Source`` declares.
 
-Input: a ported kernel. Output: a ``Serves``: a condition on its defines; and the declared parameters, with those
-that differ under a condition.
-
-Invariant: it accepts the define sets that the kernel does (fold/leaves.py).
+Input: a ported kernel. Output: a ``Serves``: which of its defines are no integers, and which it is not for; the
+types of the parameters, with those that differ under a condition; and for one of the several functions of a text
+the condition that chooses it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytriton.emit.python import PRECEDENCE, show
-from pytriton.fold.fold import GROUP
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
@@ -47,12 +45,11 @@ class Change:
 class Serves:
     """All of it; ``types`` are those of the parameters where no change holds.
 
-    The ``numbers`` are integers, as are all constexprs that the condition does not name and that are no flags.
-    ``closed``: defines in capitals that it is not for, whatever their values. Others that are not in capitals are
-    all refused, but for the ``unused``.
+    ``texts``: the constexprs that are neither integers nor flags. ``closed``: defines in capitals that it is not
+    for, whatever their values. Others that are not in capitals are all refused, but for the ``unused``.
     """
 
-    numbers: tuple[str, ...]
+    texts: tuple[str, ...]
     condition: ConditionLambda
     types: Mapping[str, str]
     changes: tuple[Change, ...]
@@ -62,23 +59,23 @@ class Serves:
 
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
-    served = ported.folded.leaves.served
-    asserted = served.asserted if ported.unfoldable else ()  # they choose the function
-    terms = tuple(show(term, PRECEDENCE["and"]) for term in (*served.conditions, *asserted))
+    leaves, constexprs = ported.folded.leaves, ported.folded.constexprs
+    terms = tuple(show(term, PRECEDENCE["and"]) for term in leaves.served) if ported.unfoldable else ()
+    for name, words in leaves.words.items():  # the launcher chooses by the define, not by its pointer
+        terms = tuple(term.replace(f"{leaves.types[name]}.dtype.element_ty", name) for term in terms)
+        for value, word in words.items():
+            terms = tuple(re.sub(rf"{word}\b", f'"{value}"', term) for term in terms)
     defines = {name for variant in ported.variants for name in variant.defines}
     types, changes = _types(ported)
-    closed = ported.folded.leaves.closed
     own = {*names_assigned(ported.folded.tree.body), *types}  # which the launcher refuses
-    condition = _condition(terms, defines)
-    used = {*ported.folded.constexprs, *condition.names, *closed}
+    used = {*constexprs, *leaves.closed}
     used.update(ported.arguments.names.values() if ported.arguments else ())
-    free = {*ported.folded.constexprs} - {*condition.names, GROUP}
     return Serves(
-        tuple(name for name in served.numbers if name not in free),
-        condition,
+        tuple(name for name in constexprs if name not in (*leaves.integers, *leaves.flags)),
+        _condition(terms, defines),
         types,
         tuple(changes),
-        tuple(name for name in closed if name.isupper() and name not in own),
+        tuple(name for name in leaves.closed if name.isupper() and name not in own),
         tuple(sorted(name for name in ported.given - used if not name.isupper())),
     )
 

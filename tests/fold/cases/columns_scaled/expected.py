@@ -3,6 +3,11 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
 # each column of A times a number of its own
 @triton.jit
 def scale_columns(
@@ -10,6 +15,10 @@ def scale_columns(
     M, N, lda,
     TM: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
+    tl.static_assert(
+        one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
+    )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     TM_PADDED: tl.constexpr = triton.next_power_of_2(TM)
     in_TN = (

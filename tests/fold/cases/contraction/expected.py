@@ -3,6 +3,11 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
 @triton.jit
 def contract(
     A, B, C,  # half* or float*
@@ -12,12 +17,15 @@ def contract(
     TM: tl.constexpr, TN: tl.constexpr, WIDTH: tl.constexpr, TK: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(
-        WIDTH <= 2147483647 and WIDTH >= -2147483647,
-        "not ported for these values: run port with -D WIDTH=...",
+        WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=..."
     )
     tl.static_assert(
         WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2,
-        "not ported for these values: run port with -D WIDTH=...",
+        "port again with -D WIDTH=...",
+    )
+    tl.static_assert(
+        one_of(A.dtype.element_ty, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
     )
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)

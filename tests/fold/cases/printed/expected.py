@@ -7,11 +7,11 @@ import triton.language as tl
 def scaled(
     z, x,  # float*
     n,
-    TILE: tl.constexpr, SCALE: tl.constexpr,
+    TILE: tl.constexpr, SCALE: tl.constexpr = None,
 ):  # fmt: skip
     tl.static_assert(
         SCALE is None or SCALE <= 2147483647 and SCALE >= -2147483647,
-        "not ported for these values: run port with -D SCALE=...",
+        "port again with -D SCALE=...",
     )
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)

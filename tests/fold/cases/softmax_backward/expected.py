@@ -3,6 +3,11 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
 @triton.jit
 def softmax_bwd(
     Y,  # half* or float*
@@ -14,7 +19,11 @@ def softmax_bwd(
 ):  # fmt: skip
     tl.static_assert(
         BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "not ported for these values: run port with -D BLOCK=...",
+        "port again with -D BLOCK=...",
+    )
+    tl.static_assert(
+        one_of(Y.dtype.element_ty, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
     )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True

@@ -3,6 +3,11 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
 # Softmax of rows; a program has one whole row in registers.
 @triton.jit
 def forward(
@@ -10,6 +15,10 @@ def forward(
     n, ldy, ldx,
     LENGTH: tl.constexpr,
 ):  # fmt: skip
+    tl.static_assert(
+        one_of(Y.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32, tl.float64),
+        "port again with -D TYPE=...",
+    )
     LENGTH_PADDED: tl.constexpr = triton.next_power_of_2(LENGTH)
     in_LENGTH = (
         tl.arange(0, LENGTH_PADDED) < LENGTH if LENGTH != LENGTH_PADDED else True
