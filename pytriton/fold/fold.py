@@ -7,11 +7,12 @@ the trees of the variants -> name padded sizes -> merge the bodies -> keep each 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Final, NamedTuple
 
+from pytriton.emit.printer import INDENT, WIDTH, printed
 from pytriton.emit.printer import body as lines_of
-from pytriton.emit.printer import printed
 from pytriton.emit.python import (
     CONSTEXPR,
     Atom,
@@ -36,6 +37,7 @@ from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, 
 from pytriton.fold.walk import mapped
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
+MAX_TERMS: Final = 264  # characters of a condition with a line for each term
 GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
@@ -43,22 +45,17 @@ class Folded(NamedTuple):
     """One kernel for all its define sets.
 
     ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
-    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: GROUP is one more, which is not a define.
+    ``constexprs`` follow. ``grouped``: GROUP is one more, which is not a define.
     """
 
     text: str
     function: str
     parameters: tuple[str, ...]
     constexprs: tuple[str, ...]
-    flags: frozenset[str]
     leaves: Leaves
     lines: tuple[int, ...]
     grouped: bool
     tree: KernelFunction  # without its assertions
-
-    def with_leaves(self, leaves: Leaves) -> Folded:
-        """The kernel that accepts, and asserts, other leaves."""
-        return _asserting(self.tree, leaves, self.grouped)
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -70,7 +67,7 @@ class Folded(NamedTuple):
                 if name in self.leaves.truths
                 else value is not None and value is not False
             )
-            values[name] = given if name in self.flags else as_number(value)
+            values[name] = given if name in self.leaves.flags else as_number(value)
         return values
 
     def specialised(self, defines: Defines) -> str:
@@ -109,7 +106,6 @@ def fold(
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(all_variants, body, text)
     parameters = _parameters([kernel for kernel, _ in kernels])
-    _check_names(body, parameters, constexprs)
     names = list(constexprs)
     groups = groups and GROUP not in conditions.words
     if groups:
@@ -123,33 +119,50 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    return _asserting(folded, Leaves(all_variants, conditions.words, padding.sizes, merged), groups)
+    return asserting(folded, Leaves(all_variants, conditions.words, padding.sizes, merged), groups)
 
 
-def _asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
+def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
     """The kernel ``tree`` with assertions of what the leaves require."""
     conditions = leaves.served
     words = re.findall(r"\w+", " ".join(map(show, conditions)))
     own = [parameter for parameter in tree.parameters if parameter.annotation != CONSTEXPR]
     names = [parameter.name for parameter in tree.parameters if parameter.annotation == CONSTEXPR]
     more = [name for name in leaves.names if name in words and name not in names]
-    _check_names(tree.body, own, more)
+    _check_names(tree.body, own, (*names, *more))
     options = {name: name for name in (*names, *more)} | leaves.types
-    calls = (Call("tl.static_assert", (c, Atom(_cure(c, options)))) for c in conditions)
     absent = leaves.absent | dict.fromkeys([GROUP] * grouped)
     defaults = {name: f" = {absent[name]}" if name in absent else "" for name in (*names, *more)}
     order = sorted(defaults, key=lambda name: name in absent)
-    asserting = tree._replace(
-        parameters=(*own, *(FunctionParameter(name, CONSTEXPR + defaults[name]) for name in order)),
-        body=(*(Simple("", call, tree.line) for call in calls), *tree.body),
+    typed = (p._replace(annotation="tl.float32") if p.name in leaves.floats else p for p in own)
+    whole = tree._replace(
+        parameters=(*typed, *(FunctionParameter(name, CONSTEXPR + defaults[name]) for name in order)),
+        body=(*(s for c in conditions for s in _assertion(c, _cure(c, options), tree.line)), *tree.body),
         helpers=tree.helpers | {*HELPERS}.intersection(words),
     )
-    text, origins = printed(asserting, packed=True)
+    text, origins = printed(whole, packed=True)
     lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     constexprs = tuple(name for name in (*names, *more) if not grouped or name != GROUP)
-    flags = frozenset(leaves.flags).intersection(constexprs)
     identifiers = tuple(parameter.name for parameter in own)
-    return Folded(text, tree.function, identifiers, constexprs, flags, leaves, lines, grouped, tree)
+    return Folded(text, tree.function, identifiers, constexprs, leaves, lines, grouped, tree)
+
+
+def _assertion(condition: Node, message: str, line: int) -> Iterator[Statement]:
+    """``tl.static_assert``; a long condition has many terms on a line, where the printer would have one."""
+    text = show(condition)
+    if len(text) < MAX_TERMS:
+        yield Simple("", Call("tl.static_assert", (condition, Atom(message))), line)
+        return
+    rows = (" " * INDENT + row for row in filled(f"{text}, {message}", WIDTH - 2 * INDENT))
+    for row in ("tl.static_assert(", *rows, ")  # fmt: skip"):
+        yield Simple(row, None, line)
+
+
+def filled(text: str, width: int) -> list[str]:
+    """An expression on lines that end anywhere but in strings."""
+    held = re.sub(r'"[^"]*"', lambda string: string[0].replace(" ", "\0"), text)
+    rows = wrap(held, width, break_long_words=False, break_on_hyphens=False)
+    return [row.replace("\0", " ") for row in rows]
 
 
 def _cure(condition: Node, options: Mapping[str, str]) -> str:

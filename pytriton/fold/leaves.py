@@ -67,7 +67,8 @@ class Leaves:
     ``flags`` are given or not; ``numbers`` may have any value that a leaf allows, ``integers`` are those that are
     ints; ``texts`` are the others. ``types``: those of them that are the element type of a pointer, with its name,
     and ``words`` what Triton calls their values. ``truths``: the values of each flag that is more than given or
-    not. ``absent``: what those of the ``names`` are that need not be given, where they are not.
+    not. ``absent``: what those of the ``names`` are that need not be given, where they are not. ``floats``: the
+    parameters that are.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class Leaves:
         self.words = {name: words for name, (_, words) in variants.told.items() if name in self.texts}
         self.types = {name: variants.told[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
+        self.floats = variants.floats
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
 
     # ---------------------------------------------------------------- leaves
@@ -314,7 +316,7 @@ class Leaves:
 
 
 _REQUIRED: Final = Requirement("required", None)
-INT32, ONE_OF, SPELLED = HELPERS = "are_int32", "one_of", "spelled"  # of templates/helpers.py.j2
+INT32, ONE_OF, SPELLED = HELPERS = ("are_int32", "one_of", "spelled")  # of templates/helpers.py.j2
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
 

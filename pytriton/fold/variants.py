@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from pytriton.lang.preprocess.structure import conditions, directives
 from pytriton.lang.tokens import plain_number
-from pytriton.lang.tree.types import TYPE_NAMES, PointerType, ScalarType
+from pytriton.lang.tree.types import FLOAT, TYPE_NAMES, PointerType, ScalarType
 from pytriton.pipeline import Translation
 
 Set = int
@@ -160,6 +160,13 @@ class Variants:
                     word = element.triton if isinstance(element, ScalarType) else "int64"
                     elements.setdefault(parameter.identifier, []).append(word)
         return {name: words for name, words in elements.items() if len(words) == len(self.variants)}
+
+    @cached_property
+    def floats(self) -> frozenset[str]:
+        """The parameters that are floats in all variants."""
+        types = {(p.identifier, p.type) for variant in self.variants for p in variant.translation.parameters}
+        others = {name for name, type_ in types if type_ != FLOAT}
+        return frozenset(name for name, _ in types if name not in others)
 
     @cached_property
     def told(self) -> dict[str, tuple[str, dict[str, Word]]]:

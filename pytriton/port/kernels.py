@@ -12,13 +12,13 @@ Invariants: define sets with equal translations are folded once; a ported kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from pytriton.errors import counted
-from pytriton.fold.fold import Folded
+from pytriton.fold.fold import Folded, asserting
 from pytriton.fold.variants import Variant
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
@@ -95,8 +95,8 @@ class PortedKernel:
 
     ``kernel`` is its name in the source; None where a define names it. ``sweeps``: the values of the defines of
     which a launch gives a list. ``switches``: the defines that are only given or not; ``given``: all that some set
-    has. ``variants`` are the distinct translations. ``arguments``: the defines that are parameters. ``proof``: None
-    where Triton is not installed.
+    has. ``variants`` are the distinct translations. ``arguments``: the defines that are parameters of ``general``,
+    and variables of ``folded``. ``proof``: None where Triton is not installed.
     """
 
     kernel: str | None
@@ -108,6 +108,7 @@ class PortedKernel:
     switches: frozenset[str]
     given: frozenset[str]
     folded: Folded = field(repr=False)
+    general: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
     unfoldable: str | None = None  # why the source became several functions
     arguments: Arguments | None = None
@@ -152,7 +153,8 @@ class PortedKernel:
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
         """The kernel that refuses these define sets, and all others of their leaves (fold/leaves.py)."""
-        folded = self.folded.with_leaves(self.folded.leaves.without(map(self._plain, sets)))
+        leaves = self.folded.leaves.without(map(self._plain, sets))
+        folded = asserting(self.folded.tree, leaves, self.folded.grouped)
         return replace(self, folded=folded).of_sets(self.sets)
 
     def of_sets(self, sets: Sequence[KnownDefines]) -> PortedKernel:
@@ -174,20 +176,12 @@ class PortedKernel:
             summary += f"; {grouped.equal} of {grouped.tried} in groups"
         return summary
 
-    def specialised(self, defines: Mapping[str, Any]) -> tuple[str, str]:
-        """The body for a define set, and what its parameters are that were defines."""
-        return self.folded.specialised(self._plain(defines)), repr(self.integers(defines))
-
-    def integers(self, defines: Mapping[str, Any]) -> dict[str, int | str]:
-        """What the parameters are that were defines: numbers, or the identifiers of other parameters."""
-        return self.arguments.values(normal(defines)) if self.arguments else {}
-
-    def without_integers(self, defines: Mapping[str, Any]) -> dict[str, Any]:
-        """The defines that did not become parameters."""
-        return self.arguments.without(defines) if self.arguments else dict(defines)
+    def specialised(self, defines: Mapping[str, Any]) -> str:
+        """The body for a define set, and the values that it has."""
+        return self.folded.specialised(self._plain(defines))
 
     def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
-        plain = self.without_integers(normal(defines))
+        plain = normal(defines)
         return plain | {name: True for name in self.switches if name in plain}
 
 
@@ -215,7 +209,7 @@ def port_kernel(
     kernels = (
         PortedKernel(
             _name(variants),
-            tuple(_parameters(folded, variants, arguments.names if arguments else ())),
+            tuple(_parameters(folded, variants)),
             (),
             sweeps,
             tuple(folds.failures),
@@ -223,11 +217,13 @@ def port_kernel(
             translations.switches,
             frozenset(name for entry in sets for name in entry.defines),
             folded,
+            general,
             tuple(variants),
             folds.unfoldable,
             arguments,
         )
-        for folded, variants in folds.members
+        for general, variants in folds.members
+        for folded in (arguments.in_body(general) if arguments else general,)
     )
     return tuple(kernel.of_sets((*singles, *explored)) for kernel in kernels)
 
@@ -263,12 +259,8 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(listed) for name, listed in values.items()}
 
 
-def _parameters(
-    folded: Folded, variants: Sequence[Variant], without: Collection[str]
-) -> Iterator[KernelParameter]:
+def _parameters(folded: Folded, variants: Sequence[Variant]) -> Iterator[KernelParameter]:
     for identifier in folded.parameters:
-        if identifier in without:
-            continue
         rows = [
             (parameter, parameter.name in variant.translation.writes)
             for variant in variants

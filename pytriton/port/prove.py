@@ -29,7 +29,6 @@ from pytriton.fold.fold import GROUP, Folded
 from pytriton.fold.variants import Variant
 from pytriton.passes.speed.swizzle import GROUP as GROUP_SIZE
 from pytriton.pipeline import Parameter
-from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Compared, Difference, PortedKernel, Proof
 from pytriton.runtime.compile.specialize import signature_type
@@ -64,7 +63,7 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
     seen: dict[object, list[Difference]] = {}
     tried: list[Variant] = []
     # with parameters for defines: as the source with them, whatever they are; below, as the source without
-    differing = list(differences(kernel.folded, kernel.variants)) if kernel.arguments else []
+    differing = list(differences(kernel.general, kernel.variants)) if kernel.arguments else []
     numbers = kernel.arguments.numbers if kernel.arguments else {}
     refused: list[Mapping[str, Any]] = []
     for member in kernel.sets:
@@ -74,14 +73,14 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> PortedKern
             refused.append(member.defines)
             continue
         if key not in seen:
-            seen[key] = [*differences(kernel.folded, translated, arguments=kernel.arguments)]
+            seen[key] = [*differences(kernel.folded, translated)]
         tried += translated
         differing += [difference._replace(defines=member.defines) for difference in seen[key]]
     sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
     grouped = translations.in_groups(GROUP_SIZE).variants(variant.defines for variant in sample)
     proof = Proof(
         Compared(len(tried), tuple(differing)),
-        Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE, kernel.arguments))),
+        Compared(len(grouped), tuple(differences(kernel.folded, grouped, GROUP_SIZE))),
     )
     refused += [difference.defines for difference in proof.wrong]
     return replace(kernel.without(refused) if refused else kernel, proof=proof)
@@ -100,18 +99,16 @@ def differences(
     folded: Folded,
     variants: Sequence[Variant],
     group: int | None = None,
-    arguments: Arguments | None = None,
 ) -> Iterator[Difference]:
     """The variants for which the folded kernel has another TTIR; nothing where the proof holds for all.
 
-    ``group``: how many of the programs of both run in a group. ``arguments``: the defines that are parameters.
+    ``group``: how many of the programs of both run in a group.
     """
     more = {GROUP: group} if folded.grouped else {}
     for defines, translation in variants:
         wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
         try:
-            constexprs = folded.bind(arguments.without(defines) if arguments else defines) | more
-            constexprs |= arguments.values(defines) if arguments else {}
+            constexprs = folded.bind(defines) | more
             actual = ttir(folded.function, folded.text, translation.parameters, constexprs)
         except Exception as error:  # any error of Triton
             yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))

@@ -55,8 +55,9 @@ def scale() -> PortedKernel:
 
 
 def test_parameters(scale: PortedKernel) -> None:
-    assert serves(scale).types == {"X": "TYPE*", "Y": "float*", "a": "float", "n": "int"}
-    assert [p.identifier for p in scale.parameters if p.written] == ["X", "Y"]
+    assert serves(scale)["writes"] == [p.identifier for p in scale.parameters if p.written] == ["X", "Y"]
+    assert [*scale.folded.parameters] == ["X", "Y", "a", "n"]
+    assert " a: tl.float32, n," in scale.text
 
 
 def test_constexprs(scale: PortedKernel) -> None:

@@ -8,20 +8,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.emit.templates import render
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import DefineSet, port_kernel
 from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
 from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
-from pytriton.port.package.modules import WIDTH
+from pytriton.port.package.modules import WIDTH, ModuleKernel, module
 from pytriton.port.package.output import diff, uncommitted
-from pytriton.port.package.serves import Change, ConditionLambda, Serves
 from pytriton.port.package.texts import Places
 from pytriton.port.read.library import NAMES
+from pytriton.settings import Settings
+from pytriton.source import Source
 from tests import processes
 from tests.processes import python
 
@@ -283,28 +284,36 @@ def test_diff_of_a_file_that_leaves(tmp_path: Path) -> None:
     assert diff(tmp_path, {"a.c": None}) == wanted
 
 
-def test_a_condition_on_many_defines_has_short_lines() -> None:
-    names = tuple(f"A_LONG_FLAG_{number}" for number in range(9))
-    leaves = SimpleNamespace(flags=names, truths={})
-    folded = SimpleNamespace(leaves=leaves, grouped=False)
-    ported = SimpleNamespace(folded=folded, arguments=None, parameters=(), stages=())
-    unless = Change(ConditionLambda(names[:4], names[:4]), dict.fromkeys(names))
-    declared = SimpleNamespace(
-        name="dot",
-        ported=ported,
-        types={f"const {name}*": ["X", "Y"] for name in names},
-        serves=Serves((), ConditionLambda(names, names), {}, (unless,), names, names),
+def test_what_is_declared_on_many_defines_has_short_lines() -> None:
+    flags = [f"A_LONG_FLAG_{number}" for number in range(9)]
+    numbers = [f"A_LONG_NUMBER_{number}" for number in range(9)]
+    asked = "\n".join(
+        f"#ifdef {flag}\n*X += {number};\n#endif" for flag, number in zip(flags, numbers, strict=True)
     )
-    parts = {"where": "dot.c", "imports": [], "launcher": "..", "functions": [], "group": 8}
-    text = render("port_kernels.py.j2", sources=[("ONE", [declared]), ("TWO", [declared] * 2)], **parts)
-    assert max(map(len, text.splitlines())) <= WIDTH
-    given: dict[str, Any] = {"Source": lambda *_, **named: named, "dot": None}
+    head = f"#ifdef {flags[0]}\nvoid dot(double *X, T n) {{\n#else\nvoid dot(double *X) {{ T n = 0;\n#endif"
+    text = f"{head}\n{asked}\n*X += n; }}"
+    sets: list[dict[str, Any]] = [dict.fromkeys(numbers, 2)]
+    sets += [sets[0] | {flag: True} for flag in flags]
+    sets = [defines | {"T": "long"} for defines in sets]
+    (one,) = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, sets)])
+    few = [*sets, {**sets[1], "T": "double"}]
+    several = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, few)])
+    assert len(several) > 1
+    entries = [
+        ModuleKernel("ONE", (one,), ("dot",)),
+        ModuleKernel("TWO", several, tuple(f"dot_{number}" for number in range(len(several)))),
+    ]
+    written = module("dot.c", entries)
+    assert max(map(len, written.splitlines())) <= WIDTH
+    given: dict[str, Any] = {"Source": lambda *_, **named: named}
     given["Source"].either = lambda *sources: sources
-    exec(text.partition("import Source")[2], given)
-    for source in (given["ONE"], *given["TWO"]):
-        assert source["serves"](**dict.fromkeys(names, True))
-        assert not source["serves"](**dict.fromkeys(names[1:], True))
-        ((condition, types),) = source["changes"]
-        assert condition(**dict.fromkeys(names, True))
-        assert types == dict.fromkeys(names)
-        assert source["flags"] == source["closed"] == [*names]
+    names = {**given, **dict.fromkeys(("dot", *entries[1].names))}
+    exec("\nONE = " + written.partition("\nONE = ")[2], names)
+    ((condition, missing),) = names["ONE"]["absent"]
+    assert missing == ["n"]
+    assert condition()
+    assert not condition(**{flags[0]: True})
+    for defines in few:
+        values = {flag: flag in defines for flag in flags} | defines
+        assert any(source["serves"](**values) for source in names["TWO"])
+    assert not any(source["serves"](**{**values, "T": "int"}) for source in names["TWO"])

@@ -281,17 +281,12 @@ def test_a_wrong_module_is_caught(finished: Path, old: str, new: str) -> None:
         compare(ADD, "add", ported(finished / "new", "wrong", "ADD", DEFINES), CASE, 7, (2,))
 
 
-def test_the_launcher_refuses_what_the_old_one_refused(finished: Path) -> None:
-    add = ported(finished / "new", "add", "ADD", DEFINES)
+def test_the_launcher_refuses_what_was_not_proved(finished: Path) -> None:
     x = torch.zeros(64)
-
-    def launch(*arguments: Any) -> None:
-        add(*arguments, config=triton.Config({}), grid=(1,))
-
-    with pytest.raises(ValueError, match="n is 2147483648: not of type int"):
-        launch(x, x, x, 1 << 31)
-    with pytest.raises(TypeError, match=r"Y is a tensor of torch\.float16"):
-        launch(x, x, x.half(), 64)
+    for defines, why in (({"TILE": 32.5}, "TILE=32.5, which is not an integer"), ({"tile": 1}, "tile=1")):
+        add = ported(finished / "new", "add", "ADD", {**DEFINES, **defines})
+        with pytest.raises(ValueError, match=f"no kernel was ported for {why}"):
+            add(x, x, x, 64, config=triton.Config({}), grid=(1,))
 
 
 def test_the_scanner_needs_neither_torch_nor_triton(repository: Path) -> None:

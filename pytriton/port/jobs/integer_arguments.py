@@ -1,7 +1,8 @@
-"""Defines that are integers of a launch -> integer parameters of the kernel.
+"""Defines that are integers of a launch -> integer variables of the kernel.
 
 Old sources choose a layout by texts: ``STRIDE_AM`` is ``lda`` in one launch and ``1`` in another. Each choice would
-be an arm of its own in the ported kernel. By hand one writes a parameter, and passes ``lda`` or 1.
+be an arm of its own in the ported kernel. So such a define is an int parameter while the kernel is folded; what is
+written has a variable in its place: ``stride_am = lda if STRIDE_AM == "lda" else STRIDE_AM``.
 
 Input: a source and the define sets of one kernel. Output: the source with a parameter for each such define, or None
 where there is none. A define becomes a parameter of type int where
@@ -21,11 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from keyword import kwlist
 from typing import Any, Final
 
+from pytriton.emit.python import CONSTEXPR, Atom, BinOp, Conditional, FunctionParameter, Node, Simple
 from pytriton.errors import Report
+from pytriton.fold.fold import Folded, asserting
 from pytriton.fold.variants import names_in, number
 from pytriton.lang.preprocess.structure import Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, scan
@@ -41,12 +44,12 @@ PASTING: Final = ("#", "##")  # in the body of a macro
 class Arguments:
     """The source with the parameters, and its translations.
 
-    ``names``: the define of each parameter. ``identifiers``: the int parameters that texts may name.
+    ``names``: the define of each parameter. ``named``: the int parameters and the defines that each of them named.
     """
 
     translations: Translations
     names: Mapping[str, str]
-    identifiers: Collection[str]
+    named: Mapping[str, Collection[str]]
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -57,13 +60,34 @@ class Arguments:
         """The defines that are left."""
         return {name: value for name, value in defines.items() if name not in self.names.values()}
 
-    def values(self, defines: Defines) -> dict[str, int | str]:
-        """What each parameter is: a number, or the identifier of another parameter."""
-        return {parameter: _value(defines, name) for parameter, name in self.names.items()}
+    def values(self, defines: Defines) -> dict[str, Any]:
+        """What each define is: a number, or a name."""
+        return {name: number(defines.get(name)) for name in self.names.values()}
+
+    def in_body(self, folded: Folded) -> Folded:
+        """The kernel with variables in place of the parameters."""
+        tree = folded.tree
+        own = {parameter.name: parameter for parameter in tree.parameters if parameter.name not in self.names}
+        for name in chain(self.names.values(), *self.named.values()):
+            own.setdefault(name, FunctionParameter(name, CONSTEXPR))
+        variables = (Simple(f"{x} = ", self._choice(name), tree.line) for x, name in self.names.items())
+        whole = tree._replace(parameters=tuple(own.values()), body=(*variables, *tree.body))
+        return asserting(whole, folded.leaves, folded.grouped)
+
+    def _choice(self, name: str) -> Node:
+        """``lda if STRIDE_AM == "lda" else STRIDE_AM``."""
+        choice: Node = Atom(name)
+        for other in self.named[name]:
+            choice = Conditional(BinOp("==", Atom(name), Atom(f'"{other}"')), Atom(other), choice)
+        return choice
 
     def accepts(self, defines: Defines) -> bool:
-        """Whether each of the defines is an int, or names one."""
-        return all(_is_int(_value(defines, name), self.identifiers) for name in self.names.values())
+        """Whether each of the defines is an int, or names one as it did."""
+        return all(
+            _is_int(_value(defines, name), self.named[name])
+            and (not isinstance(value, str) or value in self.named[name])
+            for name, value in self.values(defines).items()
+        )
 
 
 def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Arguments | None:
@@ -87,7 +111,12 @@ def integer_arguments(sets: Sequence[Defines], translations: Translations) -> Ar
     general = translations.of(
         Source(_with_parameters(source.text, tokens, names), source.name, source.origin)
     )
-    arguments = Arguments(general, names, identifiers)
+    values = {name: {number(row.get(name)): None for row in sets} for name in names.values()}
+    arguments = Arguments(
+        general,
+        names,
+        {name: tuple(value for value in of if isinstance(value, str)) for name, of in values.items()},
+    )
 
     def is_right(row: Defines) -> bool:
         if not translations.variants([{**row, **arguments.numbers}]):

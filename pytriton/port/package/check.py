@@ -3,7 +3,7 @@
 Input: the files of a package and its ``Site``s: where its code names a text, and the functions that the text became
 (proved by prove.py). The files are written into a temporary folder, and a process without pytriton imports them and
 looks up every site as the package's code would (templates/port_check.py.j2). Output: a note for each site where the
-function, a helper, a constexpr or the type of a parameter is not that of the proved kernel.
+function, a helper or a constexpr is not that of the proved kernel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytriton.emit.templates import render
-from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.port.jobs.translations import Defines
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note
@@ -71,24 +70,7 @@ def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], wr
     passed = {name: answer["passed"].get(name) for name in bound}
     if repr(passed) != repr(bound):
         return f"the constexprs are {passed}, not {bound}"
-    integers = list(kernel.integers(defines).values())
-    if integers != answer["integers"]:
-        return f"the integers are {answer['integers']}, not {integers}"
-    types = dict.fromkeys(parameter.identifier for parameter in kernel.parameters)
-    for variant in kernel.variants:
-        if variant.defines == kernel.without_integers(defines):
-            parameters = variant.translation.parameters
-            types |= {p.identifier: _type(p.type) for p in parameters if p.identifier in types}
-            if types != answer["types"]:
-                return f"the parameters are {answer['types']}, not {types}"
     return None
-
-
-def _type(type_: ScalarType | PointerType) -> str:
-    """As a ``Source`` has it; a pointer to pointers holds addresses."""
-    pointed = type_.element if isinstance(type_, PointerType) else type_
-    element = pointed.triton if isinstance(pointed, ScalarType) else "int64"
-    return element + "*" * isinstance(type_, PointerType)
 
 
 class _Function(NamedTuple):

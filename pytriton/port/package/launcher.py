@@ -61,7 +61,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("ctypes", "functools", "itertools", "operator", "os", "sys", "timeit")
+_MODULES: Final = ("functools", "itertools", "operator", "os", "sys", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

@@ -15,12 +15,13 @@ from textwrap import wrap
 from typing import Final
 
 from pytriton.emit.templates import render
-from pytriton.passes.speed.swizzle import GROUP
+from pytriton.fold.fold import filled
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import LAUNCHER, Replacement
 from pytriton.port.package.serves import serves
 
 WIDTH: Final = 88  # what ruff format allows a line
+SKIP: Final = "  # fmt: skip"
 
 
 @dataclass(frozen=True)
@@ -57,23 +58,27 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str
         imports=imports,
         launcher=f"{dots}{LAUNCHER}",
         functions=[*helpers, *functions],
-        sources=[(entry.name, [*map(_Declared, entry.functions, entry.names)]) for entry in entries],
-        group=GROUP,
+        sources=map(_source, entries),
     )
 
 
-class _Declared:
-    """What a ``Source`` says of a function."""
-
-    def __init__(self, ported: PortedKernel, name: str) -> None:
-        self.ported = ported
-        self.name = name
-        self.serves = serves(ported)
-        self.types: dict[str, list[str]] = {}
-        for parameter, written, *_ in ported.parameters:
-            type_ = self.serves.types[parameter]
-            unwritten = type_.endswith("*") and not written
-            self.types.setdefault("const " * unwritten + type_, []).append(parameter)
+def _source(entry: ModuleKernel) -> list[str]:
+    """``DOT = Source(...)``, on one line if that fits."""
+    declared = [
+        ", ".join([name, *(f"{field}={value!r}" for field, value in serves(ported).items() if value)])
+        for ported, name in zip(entry.functions, entry.names, strict=True)
+    ]
+    several = [f"Source({fields})" for fields in declared]
+    call, inside = (
+        "Source.either" if several[1:] else "Source",
+        ", ".join(several if several[1:] else declared),
+    )
+    inside = inside.replace("'", '"')
+    line = f"{entry.name} = {call}({inside})"
+    if len(line) <= WIDTH - len(SKIP):
+        return [line + SKIP]
+    rows = (f"    {row}" for row in filled(inside, WIDTH - 4))
+    return [f"{entry.name} = {call}(", *rows, f"){SKIP}"]
 
 
 def named(text: str, name: str) -> str:

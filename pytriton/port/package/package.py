@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytriton.fold.leaves import HELPERS
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
 from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, looks_at_text, uses_of
@@ -80,7 +81,7 @@ class _Module:
     name: str
     where: str
     entries: list[ModuleKernel] = field(default_factory=list)
-    taken: set[str] = field(default_factory=lambda: {"Source", "are_int32"})
+    taken: set[str] = field(default_factory=lambda: {"Source", *HELPERS})
 
 
 @dataclass

@@ -11,7 +11,7 @@ def one_of(value, *known):
 @triton.jit
 def softmax_bwd(
     Y,  # half* or float*
-    scale,
+    scale: tl.float32,
     DY,  # half* or float*
     LUT,  # int*
     batch_y, batch_dy,
