@@ -49,7 +49,7 @@ def serves(ported: PortedKernel) -> dict[str, Any]:
         "nulls": {
             p.identifier: words[p.identifier]
             for p in parameters
-            if isinstance(p.type, PointerType) and f" {p.identifier}.to(tl.int64)" in ported.text
+            if isinstance(p.type, PointerType) and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
         },
         "absent": [*_absent(ported)],
         "serves": _choice(ported, defines) if ported.unfoldable else "",
