@@ -37,7 +37,7 @@ from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, 
 from pytriton.fold.walk import mapped
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
-MAX_TERMS: Final = 264  # characters of a condition with a line for each term
+MAX_TERMS: Final = 176  # characters of a condition with a line for each term
 GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
