@@ -30,8 +30,8 @@ WRONG_ON_INTERPRETER = {
     },
 }
 
-MAX_RATIO = 2.2  # lines of the modules of kernels, their tables included, for a line of Triton-C
-MAX_LAUNCHER = 260  # lines
+MAX_RATIO = 2.4  # lines of the modules of kernels, what they assert included, for a line of Triton-C
+MAX_LAUNCHER = 230  # lines; 30 of 260 before kernels asserted what they accept, which has 0.2 lines a line
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
 
