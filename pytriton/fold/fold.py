@@ -134,6 +134,7 @@ def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
     absent = leaves.absent | dict.fromkeys([GROUP] * grouped)
     defaults = {name: f" = {absent[name]}" if name in absent else "" for name in (*names, *more)}
     order = sorted(defaults, key=lambda name: name in absent)
+    # Triton takes 1 for an int otherwise
     typed = (p._replace(annotation="tl.float32") if p.name in leaves.floats else p for p in own)
     whole = tree._replace(
         parameters=(*typed, *(FunctionParameter(name, CONSTEXPR + defaults[name]) for name in order)),
