@@ -467,6 +467,54 @@ for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "double"}):
     assert 'unused=["tm"]' in text
 
 
+PLAIN = """\
+import torch
+import triton
+
+src = '''
+__global__ void shift(TYPE *Y, TYPE *X, float a, int ld) {
+  int i[TN] = 0 ... TN;
+  TYPE y[TN] = *(X + i * STEP);
+#ifdef SHIFT
+  y += a;
+#endif
+  *(Y + i) = y;
+}
+'''
+
+
+def shift(x, **more):
+    y = x.new_empty(16)
+    triton.kernel(src, defines={"TYPE": x.dtype, "TN": 16, **more})(y, x, 2.0, 2, grid=(1,))
+    return y
+
+
+def all():
+    for dtype in (torch.half, torch.float):
+        shift(torch.ones(16, dtype=dtype), STEP="1"), shift(torch.ones(32, dtype=dtype), STEP="ld", SHIFT=True)
+"""
+
+
+def test_a_kernel_is_launched_without_the_launcher(tmp_path: Path) -> None:
+    """It has the defaults of what need not be given, and refuses by itself what was not proved."""
+    program = """\
+import torch
+from old.kernels.old import shift
+for dtype in (torch.half, torch.float):
+    x, y = torch.arange(32.0).to(dtype), torch.empty(16, dtype=dtype)
+    shift[(1,)](y, x, 1, 2, TN=16, STEP="ld", SHIFT=True)
+    assert y.equal(x[::2] + 1), y
+    shift[(1,)](y, x, 1, 2, TN=16, STEP=1)
+    assert y.equal(x[:16]), y
+for x, more in ((torch.arange(32), {"STEP": 1}), (torch.ones(32), {"STEP": "a"}), (torch.ones(32), {})):
+    try:
+        shift[(1,)](torch.empty(16, dtype=x.dtype), x, 1, 2, TN=16, **more)
+    except Exception as error:
+        print("port again with -D TYPE=" in str(error) or type(error).__name__)
+"""
+    assert run(tmp_path, PLAIN, program).split() == ["True", "InterpreterError", "TypeError"]
+
+
 GROUPED = """\
 import torch
 import triton
