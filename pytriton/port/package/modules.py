@@ -1,7 +1,7 @@
 """The kernels of one text or file -> a module of the package.
 
 Input: ported kernels, each with the name of its source. Output: the text of the module: the functions as the fold
-printed them, then a ``Source`` for each, with what its text declared. ``ruff format`` leaves it alone.
+printed them, then a ``Source`` for each, with what its signature cannot say. ``ruff format`` leaves it alone.
 
 Invariant: functions and sources of a module have different names.
 """
