@@ -105,9 +105,8 @@ class Leaves:
         self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
         self.numbers = [*self.integers, *self._floats]
         self._optional = frozenset(n for n in self.numbers if len(given[n]) < variants.count)
-        self.absent = {
-            n: False if n in self.flags else None for n in self.names if None in variants.values[n]
-        }
+        self.absent: dict[str, bool | None] = {n: None for n in self.names if None in variants.values[n]}
+        self.absent |= dict.fromkeys(self.flags, False)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self.names if name not in others]
         self.words = {name: words for name, (_, words) in variants.told.items() if name in self.texts}

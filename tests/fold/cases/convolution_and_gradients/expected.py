@@ -3,28 +3,22 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
 # Three products of a sparse convolution: the result (neither), the gradient of the data (DX), of the weights (DW).
 @triton.jit
 def conv(
-    X,  # half* or float*
-    W,  # half* or float*
-    Y,  # half* or float*
+    X, W, Y,  # half* or float*
     LUT,  # int*
-    P,
-    C,
-    K,
-    stride_xp,
-    stride_wr,
-    stride_yp,
+    P, C, K, stride_xp, stride_wr, stride_yp,
     BIAS_PTR,  # half* or float*
-    DX: tl.constexpr,
-    DW: tl.constexpr,
-    BIAS: tl.constexpr,
-    TP: tl.constexpr,
-    TC: tl.constexpr,
-    TK: tl.constexpr,
-    ACCUMULATE: tl.constexpr,
-):
+    TP: tl.constexpr, TC: tl.constexpr, TK: tl.constexpr, DX: tl.constexpr = False,
+    DW: tl.constexpr = False, BIAS: tl.constexpr = False,
+    ACCUMULATE: tl.constexpr = False,
+):  # fmt: skip
     tl.static_assert(
         DW
         and not BIAS
@@ -37,7 +31,14 @@ def conv(
             and not (TC > 0 and TC & (TC - 1) == 0)
             and 1 % TC != 0
         ),
-        "not ported for these values: run port with -D",
+        "port again with -D",
+    )
+    tl.static_assert(
+        X.dtype.element_ty == tl.float16
+        and one_of(Y.dtype.element_ty, tl.float16, tl.float32)
+        or X.dtype.element_ty == tl.float32
+        and Y.dtype.element_ty == tl.float32,
+        "port again with -D TYPE=... -D OTYPE=...",
     )
     TC_PADDED: tl.constexpr = triton.next_power_of_2(TC)
     in_TC = (

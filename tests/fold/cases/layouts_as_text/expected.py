@@ -3,39 +3,51 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
+@triton.constexpr_function
+def spelled(value):
+    # 1 and 1.0 are equal, but not to a text; nor are 0.0 and -0.0
+    return str(value)
+
+
 # C = A B in four layouts, for each a text: what is read along which axis is said by the caller
 @triton.jit
 def matmul(
-    A,  # half* or float*
-    B,  # half* or float*
-    C,  # half* or float*
-    alpha,
-    M,
-    N,
-    K,
-    lda,
-    ldb,
-    ldc,
+    A, B, C,  # half* or float*
+    alpha: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    TM: tl.constexpr,
-    TN: tl.constexpr,
-    TZ: tl.constexpr,
-    TK: tl.constexpr,
-    STRIDE_AK: tl.constexpr,
-    STRIDE_AM: tl.constexpr,
-    STRIDE_BK: tl.constexpr,
-    MASKED: tl.constexpr,
-    RELU: tl.constexpr,
-    GELU: tl.constexpr,
-):
+    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr,
+    STRIDE_AK: tl.constexpr, STRIDE_AM: tl.constexpr, STRIDE_BK: tl.constexpr,
+    SHAPE_A: tl.constexpr, USE_A: tl.constexpr, BROADCAST_AK: tl.constexpr,
+    BROADCAST_AM: tl.constexpr, STRIDE_BN: tl.constexpr, SHAPE_B: tl.constexpr,
+    USE_B: tl.constexpr, BROADCAST_BK: tl.constexpr, BROADCAST_BN: tl.constexpr,
+    MASKED: tl.constexpr = False, RELU: tl.constexpr = False,
+    GELU: tl.constexpr = False,
+):  # fmt: skip
+    tl.static_assert(TZ <= 2147483647 and TZ >= 1, "port again with -D TZ=...")
     tl.static_assert(
-        TZ <= 2147483647 and TZ >= 1,
-        "not ported for these values: run port with -D TZ=...",
+        one_of(A.dtype.element_ty, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
     )
+    tl.static_assert(not GELU or not RELU, "port again with -D RELU=... -D GELU=...")
     tl.static_assert(
-        not GELU or not RELU,
-        "not ported for these values: run port with -D RELU=... -D GELU=...",
-    )
+        BROADCAST_AK == ":, newaxis" and BROADCAST_AM == "newaxis, :" and SHAPE_A ==
+        "TK, TM" and STRIDE_AK == "lda" and USE_A == "^a" and spelled(STRIDE_AM) == "1"
+        or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and SHAPE_A ==
+        "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1",
+        "port again with -D"
+    )  # fmt: skip
+    tl.static_assert(
+        BROADCAST_BK == ":, newaxis" and BROADCAST_BN == "newaxis, :" and SHAPE_B ==
+        "TK, TN" and STRIDE_BK == "ldb" and USE_B == "b" and spelled(STRIDE_BN) == "1"
+        or BROADCAST_BK == "newaxis, :" and BROADCAST_BN == ":, newaxis" and SHAPE_B ==
+        "TN, TK" and STRIDE_BN == "ldb" and USE_B == "^b" and spelled(STRIDE_BK) == "1",
+        "port again with -D"
+    )  # fmt: skip
     stride_ak = lda if STRIDE_AK == "lda" else 1
     stride_bk = ldb if STRIDE_BK == "ldb" else 1
     # prologue

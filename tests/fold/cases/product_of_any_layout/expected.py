@@ -3,32 +3,45 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
+@triton.constexpr_function
+def spelled(value):
+    # 1 and 1.0 are equal, but not to a text; nor are 0.0 and -0.0
+    return str(value)
+
+
 # C = scale * A B, any layout, the inner dimension cut into SPLIT pieces that are added under a lock.
 @triton.jit
 def product(
-    A,  # half* or float* or bfloat16*
-    B,  # half* or float* or bfloat16*
-    C,  # half* or float* or bfloat16*
-    scale,
-    M,
-    N,
-    K,
-    lda,
-    ldb,
-    ldc,
+    A, B, C,  # half* or float* or bfloat16*
+    scale: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    SPLIT: tl.constexpr,
-    TM: tl.constexpr,
-    TN: tl.constexpr,
-    TK: tl.constexpr,
-    A_DOWN: tl.constexpr,
-    A_ACROSS: tl.constexpr,
-    B_DOWN: tl.constexpr,
+    SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr,
+    A_DOWN: tl.constexpr, A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr,
     B_ACROSS: tl.constexpr,
-):
+):  # fmt: skip
+    tl.static_assert(SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
     tl.static_assert(
-        SPLIT <= 2147483647 and SPLIT >= 1,
-        "not ported for these values: run port with -D SPLIT=...",
+        one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
+    )
+    tl.static_assert(
+        A_ACROSS == "lda"
+        and spelled(A_DOWN) == "1"
+        or A_DOWN == "lda"
+        and spelled(A_ACROSS) == "1",
+        "port again with -D A_DOWN=... -D A_ACROSS=...",
+    )
+    tl.static_assert(
+        B_ACROSS == "ldb"
+        and spelled(B_DOWN) == "1"
+        or B_DOWN == "ldb"
+        and spelled(B_ACROSS) == "1",
+        "port again with -D B_DOWN=... -D B_ACROSS=...",
     )
     a_down = lda if A_DOWN == "lda" else 1
     a_across = lda if A_ACROSS == "lda" else 1

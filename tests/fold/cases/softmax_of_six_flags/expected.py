@@ -6,36 +6,32 @@ import triton.language as tl
 @triton.jit
 def softmax_fwd(
     X,  # half* or float*
-    scale,
+    scale: tl.float32,
     LUT,  # int*
-    RPE,  # half* or float*
-    KEYS,  # half* or float*
-    PAIRS,  # half* or float*
-    batch_x,
-    head_rpe,
-    row_rpe,
-    batch_keys,
-    row_pairs,
-    BLOCK: tl.constexpr,
-    TN: tl.constexpr,
-    APPLY_SCALE: tl.constexpr,
-    APPLY_RPE: tl.constexpr,
-    APPLY_KEYS: tl.constexpr,
-    KEYS_MUL: tl.constexpr,
-    APPLY_PAIRS: tl.constexpr,
-    PAIRS_MUL: tl.constexpr,
-):
+    RPE, KEYS, PAIRS,  # half* or float*
+    batch_x, head_rpe, row_rpe, batch_keys, row_pairs,
+    BLOCK: tl.constexpr, TN: tl.constexpr, INFINITY: tl.constexpr,
+    APPLY_SCALE: tl.constexpr = False, APPLY_RPE: tl.constexpr = False,
+    APPLY_KEYS: tl.constexpr = False, KEYS_MUL: tl.constexpr = False,
+    APPLY_PAIRS: tl.constexpr = False, PAIRS_MUL: tl.constexpr = False,
+):  # fmt: skip
     tl.static_assert(
         BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "not ported for these values: run port with -D BLOCK=...",
+        "port again with -D BLOCK=...",
     )
     tl.static_assert(
-        APPLY_KEYS or not KEYS_MUL,
-        "not ported for these values: run port with -D APPLY_KEYS=... -D KEYS_MUL=...",
+        APPLY_KEYS or not KEYS_MUL, "port again with -D APPLY_KEYS=... -D KEYS_MUL=..."
     )
     tl.static_assert(
         APPLY_PAIRS or not PAIRS_MUL,
-        "not ported for these values: run port with -D APPLY_PAIRS=... -D PAIRS_MUL=...",
+        "port again with -D APPLY_PAIRS=... -D PAIRS_MUL=...",
+    )
+    tl.static_assert(
+        INFINITY == "F16_INFINITY"
+        and X.dtype.element_ty == tl.float16
+        or INFINITY == "F32_INFINITY"
+        and X.dtype.element_ty == tl.float32,
+        "port again with -D INFINITY=... -D TYPE=...",
     )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True

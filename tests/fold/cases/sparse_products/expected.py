@@ -3,43 +3,48 @@ import triton
 import triton.language as tl
 
 
+@triton.constexpr_function
+def one_of(value, *known):
+    return value in known
+
+
+@triton.constexpr_function
+def spelled(value):
+    # 1 and 1.0 are equal, but not to a text; nor are 0.0 and -0.0
+    return str(value)
+
+
 @triton.jit
 def kernel(
-    A,  # half* or float*
-    B,  # half* or float*
-    C,  # half* or float*
-    M,
-    N,
-    K,
-    stride_za,
-    stride_ha,
-    stride_ma,
-    stride_ka,
-    stride_zb,
-    stride_hb,
-    stride_kb,
-    stride_nb,
-    stride_zc,
-    stride_hc,
-    stride_mc,
-    LUT,  # int*
-    LOCKS,  # int*
-    nlocks,
-    off_width,
-    TM: tl.constexpr,
-    TN: tl.constexpr,
-    TK: tl.constexpr,
-    SDD: tl.constexpr,
-    BLOCK: tl.constexpr,
-    TZ: tl.constexpr,
-    DSD: tl.constexpr,
-    STRIDE_OUTER: tl.constexpr,
-    STRIDE_INNER: tl.constexpr,
-):
+    A, B, C,  # half* or float*
+    M, N, K, stride_za, stride_ha, stride_ma, stride_ka, stride_zb, stride_hb,
+    stride_kb, stride_nb, stride_zc, stride_hc, stride_mc,
+    LUT, LOCKS,  # int*
+    nlocks, off_width,
+    TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BLOCK: tl.constexpr,
+    TZ: tl.constexpr, STRIDE_OUTER: tl.constexpr, STRIDE_INNER: tl.constexpr,
+    SDD: tl.constexpr = False, DSD: tl.constexpr = False, DDS: tl.constexpr = False,
+):  # fmt: skip
     tl.static_assert(
-        BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "not ported for these values: run port with -D BLOCK=...",
+        BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=..."
     )
+    tl.static_assert(
+        one_of(A.dtype.element_ty, tl.float16, tl.float32),
+        "port again with -D TYPE=...",
+    )
+    tl.static_assert(
+        STRIDE_INNER == "BLOCK"
+        and spelled(STRIDE_OUTER) == "1"
+        or STRIDE_OUTER == "BLOCK"
+        and spelled(STRIDE_INNER) == "1",
+        "port again with -D",
+    )
+    tl.static_assert(
+        SDD and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ
+        != 0 and TZ <= 2147483647 and TZ >= -2147483647 and TK * TZ <= 2147483646 and TK
+        * TZ >= 1) or not SDD and one_of(spelled(STRIDE_INNER), "BLOCK", "1") and TZ ==
+        1 and (DDS and not DSD or DSD and not DDS), "port again with -D"
+    )  # fmt: skip
     stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
     stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
     pid0 = tl.program_id(0)
