@@ -124,7 +124,7 @@ def fold(
 
 def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
     """The kernel ``tree`` with assertions of what the leaves require."""
-    conditions = leaves.served
+    conditions = leaves.accepted
     words = re.findall(r"\w+", " ".join(map(show, conditions)))
     own = [parameter for parameter in tree.parameters if parameter.annotation != CONSTEXPR]
     names = [parameter.name for parameter in tree.parameters if parameter.annotation == CONSTEXPR]

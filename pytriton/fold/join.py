@@ -37,7 +37,7 @@ class Joiner:
         self._variants = variants
         self._padded = padded
         self._masks = masks
-        self._types_are_told = all(map(variants.is_told, filter(variants.is_type, variants.values)))
+        self._types_are_known = all(map(variants.is_element_type, filter(variants.is_type, variants.values)))
         self._following: dict[tuple[str, Set], frozenset[str]] = {}
         self._joined: dict[tuple[Version, Version], Node | None] = {}
 
@@ -113,7 +113,7 @@ class Joiner:
     def _without(self, more: Version, less: Version) -> Node | None:
         """``more`` with what it has and ``less`` lacks, if Triton drops it for the variants of ``less``."""
         match more.node:
-            case Method(operand=operand, name="to", arguments=(target,)) if self._types_are_told:
+            case Method(operand=operand, name="to", arguments=(target,)) if self._types_are_known:
                 type_ = self._type(target, more.of, less.of)
                 node = self.join(Version(operand, more.of), less) if type_ else None
                 return Method(node, "to", (type_,)) if node and type_ else None

@@ -7,7 +7,7 @@ Each translation is a *leaf*, a cube of literals (formula.py) that its define se
 * the comparisons of numbers that the folded body makes, with their outcomes in this translation; and whether a size
   is a power of two, if blocks of this size are padded in some translations and not in others.
 
-``refusal`` asks for all of it. ``served`` is the same, less what Triton enforces: a set that violates only that
+``refusal`` asks for all of it. ``accepted`` is the same, less what Triton enforces: a set that violates only that
 does not compile. The kernel asserts it, so it needs no launcher to refuse a set. A define that is the element type
 of a pointer is asked of the pointer; a launcher sees to it that numbers are integers.
 
@@ -109,8 +109,8 @@ class Leaves:
         self.absent |= dict.fromkeys(self.flags, False)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self.names if name not in others]
-        self.words = {name: words for name, (_, words) in variants.told.items() if name in self.texts}
-        self.types = {name: variants.told[name][0] for name in self.words}
+        self.words = {name: words for name, (_, words) in variants.type_defines.items() if name in self.texts}
+        self.types = {name: variants.type_defines[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
         self.floats = variants.floats
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
@@ -137,7 +137,7 @@ class Leaves:
         return Leaf(facts | ranged(log.entries), facts | ranged(needed))
 
     def _is_long(self, comparison: Comparison) -> bool:
-        """Whether it only says that a define has 64 bits, as each of ``Served.numbers`` has; no sum or product."""
+        """Whether it only says that a define has 64 bits, as each of ``numbers`` has; no sum or product."""
         bounds = {("<=", LONG_MAX), (">=", ~LONG_MAX)}
         is_number = comparison.left in self.integers and comparison.left not in self._optional
         return is_number and (comparison.operator, comparison.right) in bounds
@@ -186,7 +186,7 @@ class Leaves:
     def without(self, sets: Iterable[Defines]) -> Leaves:
         """The same, but for the leaves that these define sets satisfy."""
         narrowed = copy(self)
-        narrowed.__dict__.pop("served", None)
+        narrowed.__dict__.pop("accepted", None)
         narrowed.__dict__.pop("_asked", None)
         for defines in sets:
             values = self._values(defines)
@@ -235,7 +235,7 @@ class Leaves:
         return f"it requires {' and '.join(map(show, self._terms(frozenset(violated), frozenset())))}"
 
     @cached_property
-    def served(self) -> tuple[Node, ...]:
+    def accepted(self) -> tuple[Node, ...]:
         """What ``refusal`` accepts, and what Triton refuses, in words of Triton. No name of ``closed`` is given."""
         if not self._leaves:
             return (Atom("False"),)

@@ -212,7 +212,9 @@ class Separations:
         everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [
-            name for name in self._variants.values if not (self._elements and self._variants.is_told(name))
+            name
+            for name in self._variants.values
+            if not (self._elements and self._variants.is_element_type(name))
         ]
         for name in names:
             if self._variants.is_flag(name):

@@ -120,7 +120,7 @@ class Variants:
         """Whether a define is a type wherever it is given."""
         return all(value is None or _is_type(value) for value in self.values[name])
 
-    def is_told(self, name: str) -> bool:
+    def is_element_type(self, name: str) -> bool:
         """Whether a define is a type, and where all pointers point to the same types its value is the same."""
         pairs = set(zip(zip(*self.elements.values(), strict=True), map(str, self.values[name]), strict=False))
         return self.is_type(name) and len(pairs) == len({elements for elements, _ in pairs})
@@ -169,17 +169,17 @@ class Variants:
         return frozenset(name for name, _ in types if name not in others)
 
     @cached_property
-    def told(self) -> dict[str, tuple[str, dict[str, Word]]]:
+    def type_defines(self) -> dict[str, tuple[str, dict[str, Word]]]:
         """The defines that pointers are declared with: of each a pointer, and what Triton calls the types."""
-        told: dict[str, tuple[str, dict[str, Word]]] = {}
+        found: dict[str, tuple[str, dict[str, Word]]] = {}
         for parameter in self.variants[0].translation.parameters:
             words = self.elements.get(parameter.identifier)
             for name in {*re.findall(r"\w+", parameter.declaration)[:-1]} & self.values.keys():
                 pairs = {*zip(map(str, self.values[name]), words or (), strict=False)}
                 of = {value: Word(f"tl.{word}") for value, word in pairs}
                 if words and self.is_type(name) and len(pairs) == len(of) == len({*of.values()}):
-                    told.setdefault(name, (parameter.identifier, of))
-        return told
+                    found.setdefault(name, (parameter.identifier, of))
+        return found
 
 
 def _is_type(value: object) -> bool:

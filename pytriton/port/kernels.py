@@ -6,7 +6,7 @@ needs: the folded kernel, its parameters, the define sets that it accepts, and l
 There are several only where the translations cannot be one function (``unfoldable`` says why).
 
 Invariants: define sets with equal translations are folded once; a ported kernel accepts each of its ``sets``;
-``served`` and ``refusal`` agree. Needs neither torch nor triton.
+``accepted`` and ``refusal`` agree. Needs neither torch nor triton.
 """
 
 from __future__ import annotations

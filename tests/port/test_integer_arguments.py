@@ -12,7 +12,7 @@ from pytriton.port.equivalence import Case, compare, ported
 from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
-from pytriton.port.prove import prove_kernel
+from pytriton.port.prove import differences, prove_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -82,7 +82,7 @@ def test_layouts_are_one_expression() -> None:
     kernel = proved(PRODUCT, layouts())
     assert kernel.text.count("pa = ") == kernel.text.count("pb = ") == 1
     assert "pa = A + rm[:, None] * stride_am + rk[None, :] * stride_ak" in kernel.text
-    assert 'stride_am = lda if STRIDE_AM == "lda" else STRIDE_AM' in kernel.text
+    assert 'stride_am = lda if STRIDE_AM == "lda" else int_of_c(STRIDE_AM)' in kernel.text
     assert "if STRIDE_AM ==" not in kernel.text.replace(" = lda if STRIDE_AM ==", "")
     assert "# STRIDE_AM is a comment" in kernel.text
     assert kernel.source.text == PRODUCT
@@ -213,8 +213,9 @@ def test_macros_and_other_defines() -> None:
     assert "#define OFF(i) ((i) * s)" in arguments.translations.text
     assert "int n, long m, int s)" in arguments.translations.text
     assert arguments.named == {"S": ("T",)}
-    assert arguments.values({"S": "T", "T": 16}) == {"S": "T"}
-    assert arguments.values({"S": "0x2", "T": 16}) == {"S": 2}
+    assert arguments.accepts({"S": "T", "T": 16})
+    assert arguments.accepts({"S": "0x2", "T": 16})
+    assert not arguments.accepts({"S": "T", "T": 1.5})
 
 
 def test_a_package_computes_the_same(tmp_path: Path) -> None:
@@ -227,11 +228,23 @@ def test_a_package_computes_the_same(tmp_path: Path) -> None:
     for defines in [*layouts(), unseen]:
         launch = ported(tmp_path / "new", "ops", "PRODUCT", defines)
         compare(PRODUCT, "product", launch, Case(defines=defines, config={}, num_warps=4), 16, (2, 2, 1))
-    for text in ("lda + 1", "ldc"):
+    for text in ("lda + 1", "ldc", 1.5, 2**31):
         launch = ported(tmp_path / "new", "ops", "PRODUCT", {**layouts()[0], "STRIDE_AM": text})
         case = Case(defines=layouts()[0], config={}, num_warps=4)
-        with pytest.raises(Exception, match=r"TypeError|AttributeError"):
+        with pytest.raises(Exception, match="is not an int of C: port again with -D"):
             compare(PRODUCT, "product", launch, case, 16, (2, 2, 1))
+
+
+@pytest.mark.parametrize("value", ["S / 2", "S % 4", "S * 2000000", "-S >> 1", "m / S"])
+def test_arithmetic_of_a_number_is_that_of_c(value: str) -> None:
+    """Triton makes a tensor of it: Python rounds down, and has no overflow."""
+    text = f"__global__ void f(int *X, int n, int m) {{ int i[16] = 0 ... 16; *(X + i) = {value} + i; }}"
+    kernel = proved(text, [{"S": "n"}, {"S": 1}])
+    assert kernel.arguments is not None
+    translations = Translations(Source(text), Settings(None))
+    variants = translations.variants([{"S": number} for number in (-3, 7, 3000, -(2**31) + 1)])
+    assert len(variants) == 4
+    assert [*differences(kernel.folded, variants)] == []
 
 
 def test_of_two_kernels_each_has_what_it_reads() -> None:

@@ -19,7 +19,7 @@ from pytriton.pipeline import Translation
 from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
-from pytriton.port.package.serves import serves
+from pytriton.port.package.declared import declared
 from pytriton.port.prove import differences, ttir
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -55,7 +55,7 @@ def scale() -> PortedKernel:
 
 
 def test_parameters(scale: PortedKernel) -> None:
-    assert serves(scale)["writes"] == [p.identifier for p in scale.parameters if p.written] == ["X", "Y"]
+    assert declared(scale)["writes"] == [p.identifier for p in scale.parameters if p.written] == ["X", "Y"]
     assert [*scale.folded.parameters] == ["X", "Y", "a", "n"]
     assert " a: tl.float32, n," in scale.text
 
@@ -106,7 +106,7 @@ def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
     }
     space = {"triton": triton, "tl": tl, "one_of": lambda value, *known: value in known, **pointers}
     space |= {"are_int32": lambda *numbers: all(abs(n) < 2**31 for n in numbers)}
-    return all(eval(show(condition), space, kernel.bind(defines)) for condition in leaves.served)
+    return all(eval(show(condition), space, kernel.bind(defines)) for condition in leaves.accepted)
 
 
 def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:

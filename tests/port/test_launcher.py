@@ -460,8 +460,7 @@ for more in ({"TYPE": "double"}, {"tn": 3}, {"tile_t": "double"}):
         print(*(f"{name}=" in str(error) and "port again" in str(error) for name in more))
 """
     assert run(tmp_path, SCALED, program).split() == ["True"] * 3
-    kernels = (tmp_path / "new" / "old" / "kernels" / "__init__.py").parent
-    text = "".join(path.read_text() for path in kernels.iterdir())
+    text = (tmp_path / "new" / "old" / "kernels" / "old.py").read_text()
     assert text.count("@triton.jit") == 1
     assert "a = tl.cast(a, Y.dtype.element_ty)" in text
     assert 'unused=["tm"]' in text
@@ -513,6 +512,61 @@ for x, more in ((torch.arange(32), {"STEP": 1}), (torch.ones(32), {"STEP": "a"})
         print("port again with -D TYPE=" in str(error) or type(error).__name__)
 """
     assert run(tmp_path, PLAIN, program).split() == ["True", "InterpreterError", "TypeError"]
+
+
+ABSENT = """\
+import torch
+import triton
+
+src = '''
+unsigned char __constant__* table = calloc(16);
+__global__ void f(float *Y, float *X,
+#ifdef SHIFT
+    float *S, float a, long b,
+#endif
+    int n) {
+  int i[16] = 0 ... 16;
+  float y[16] = *?(i < n)(X + i);
+#ifdef SHIFT
+  y += a * *?(i < n)(S + i) + b;
+#endif
+  *?(i < n)(Y + i) = y + *(table + i);
+}
+'''
+
+
+def f(x, *more, **defines):
+    y = torch.zeros(16)
+    triton.kernel(src, defines=defines)(y, x, *more, x.numel(), grid=(1,))
+    return y
+
+
+def all():
+    f(torch.ones(16)), f(torch.ones(16), torch.ones(16), 2.0, 3, SHIFT=True)
+"""
+
+
+def test_parameters_that_are_absent_are_numbers_to_triton(tmp_path: Path) -> None:
+    """Its launcher takes no None for a parameter that has a type. A number of NumPy is Python's."""
+    program = """\
+import numpy, torch, old
+from old import _triton
+launched = []
+keep = _triton.Launch.run
+_triton.Launch.run = lambda self, values, grid: launched.append(values) or keep(self, values, grid)
+x = torch.ones(16)
+for y in (old.f(x), old.f(x, x, numpy.float32(2), numpy.int64(3), SHIFT=True)):
+    print(y.unique().tolist())
+print([type(value).__name__ for values in launched for value in values])
+print(launched[0][-1].dtype)
+"""
+    *sums, types, dtype = run(tmp_path, ABSENT, program).splitlines()
+    assert sums == ["[1.0]", "[6.0]"]
+    assert eval(types) == [
+        *("Tensor", "Tensor", "int", "int", "int", "int", "Tensor"),
+        *("Tensor", "Tensor", "Tensor", "float", "int", "int", "Tensor"),
+    ]
+    assert dtype == "torch.uint8"
 
 
 GROUPED = """\

@@ -2,7 +2,9 @@
 
 Old sources choose a layout by texts: ``STRIDE_AM`` is ``lda`` in one launch and ``1`` in another. Each choice would
 be an arm of its own in the ported kernel. So such a define is an int parameter while the kernel is folded; what is
-written has a variable in its place: ``stride_am = lda if STRIDE_AM == "lda" else STRIDE_AM``.
+written has a variable in its place: ``stride_am = lda if STRIDE_AM == "lda" else int_of_c(STRIDE_AM)``. The helper
+refuses what is not an int of C. Triton makes a tensor of a number that is assigned, so arithmetic is that of the
+parameter.
 
 Input: a source and the define sets of one kernel. Output: the source with a parameter for each such define, or None
 where there is none. A define becomes a parameter of type int where
@@ -26,7 +28,7 @@ from itertools import chain, pairwise
 from keyword import kwlist
 from typing import Any, Final
 
-from pytriton.emit.python import CONSTEXPR, Atom, BinOp, Conditional, FunctionParameter, Node, Simple
+from pytriton.emit.python import CONSTEXPR, Atom, BinOp, Call, Conditional, FunctionParameter, Node, Simple
 from pytriton.errors import Report
 from pytriton.fold.fold import Folded, asserting
 from pytriton.fold.variants import names_in, number
@@ -37,6 +39,7 @@ from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Defines, Translations
 from pytriton.source import Source
 
+INT: Final = "int_of_c"  # a helper of templates/helpers.py.j2
 PASTING: Final = ("#", "##")  # in the body of a macro
 
 
@@ -60,23 +63,23 @@ class Arguments:
         """The defines that are left."""
         return {name: value for name, value in defines.items() if name not in self.names.values()}
 
-    def values(self, defines: Defines) -> dict[str, Any]:
-        """What each define is: a number, or a name."""
-        return {name: number(defines.get(name)) for name in self.names.values()}
-
     def in_body(self, folded: Folded) -> Folded:
         """The kernel with variables in place of the parameters."""
         tree = folded.tree
         own = {parameter.name: parameter for parameter in tree.parameters if parameter.name not in self.names}
         for name in chain(self.names.values(), *self.named.values()):
             own.setdefault(name, FunctionParameter(name, CONSTEXPR))
-        variables = (Simple(f"{x} = ", self._choice(name), tree.line) for x, name in self.names.items())
-        whole = tree._replace(parameters=tuple(own.values()), body=(*variables, *tree.body))
+        variables = (Simple(f"{x} = ", self._choice(name)) for x, name in self.names.items())
+        whole = tree._replace(
+            parameters=tuple(own.values()),
+            body=(*variables, *tree.body),
+            helpers=tree.helpers | {INT},
+        )
         return asserting(whole, folded.leaves, folded.grouped)
 
     def _choice(self, name: str) -> Node:
-        """``lda if STRIDE_AM == "lda" else STRIDE_AM``."""
-        choice: Node = Atom(name)
+        """``lda if STRIDE_AM == "lda" else int_of_c(STRIDE_AM)``."""
+        choice: Node = Call(INT, (Atom(name),))
         for other in self.named[name]:
             choice = Conditional(BinOp("==", Atom(name), Atom(f'"{other}"')), Atom(other), choice)
         return choice
@@ -84,9 +87,9 @@ class Arguments:
     def accepts(self, defines: Defines) -> bool:
         """Whether each of the defines is an int, or names one as it did."""
         return all(
-            _is_int(_value(defines, name), self.named[name])
-            and (not isinstance(value, str) or value in self.named[name])
-            for name, value in self.values(defines).items()
+            _is_int(_value(defines, name), named)
+            and number(defines.get(name)) in (_value(defines, name), *named)
+            for name, named in self.named.items()
         )
 
 

@@ -1,7 +1,7 @@
 """What is written: a whole old package for today's Triton, which needs nothing of ours, or its kernels alone.
 
 texts.py       where a text is written, and what replaces it
-serves.py      which defines a kernel is for, and with which parameters
+declared.py    what a kernel's signature cannot express: the fields of its Source
 modules.py     kernels -> modules of the package
 edits.py       a Python file -> the same with the smallest change; what it takes from triton
 launcher.py    what the package uses of the old Triton -> the module that replaces it

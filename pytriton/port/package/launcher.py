@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Uses
-from pytriton.port.package.serves import serves
 from pytriton.port.read.library import PASSED
 
 # Names of triton.testing.
@@ -37,7 +37,7 @@ def launcher(
             "folder": folder,
             "uses": uses,
             "kernels": kernels,
-            "declared": [*map(serves, kernels)],
+            "declared": [*map(declared, kernels)],
             "labels": labels,
             "truth": any("tl.int1" in kernel.text for kernel in kernels),
             "files": {path: name for path, name in files.items() if PurePath(path).stem != name},

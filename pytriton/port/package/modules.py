@@ -17,8 +17,8 @@ from typing import Final
 from pytriton.emit.templates import render
 from pytriton.fold.fold import filled
 from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import LAUNCHER, Replacement
-from pytriton.port.package.serves import serves
 
 WIDTH: Final = 88  # what ruff format allows a line
 SKIP: Final = "  # fmt: skip"
@@ -64,15 +64,13 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str
 
 def _source(entry: ModuleKernel) -> list[str]:
     """``DOT = Source(...)``, on one line if that fits."""
-    declared = [
-        ", ".join([name, *(f"{field}={value!r}" for field, value in serves(ported).items() if value)])
+    fields = [
+        ", ".join([name, *(f"{field}={value!r}" for field, value in declared(ported).items() if value)])
         for ported, name in zip(entry.functions, entry.names, strict=True)
     ]
-    several = [f"Source({fields})" for fields in declared]
-    call, inside = (
-        "Source.either" if several[1:] else "Source",
-        ", ".join(several if several[1:] else declared),
-    )
+    call, inside = "Source", fields[0]
+    if fields[1:]:
+        call, inside = "Source.either", ", ".join(f"Source({source})" for source in fields)
     inside = inside.replace("'", '"')
     line = f"{entry.name} = {call}({inside})"
     if len(line) <= WIDTH - len(SKIP):

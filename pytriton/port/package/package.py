@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytriton.fold.leaves import HELPERS
+from pytriton.port.jobs.integer_arguments import INT
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
 from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, looks_at_text, uses_of
@@ -81,7 +82,7 @@ class _Module:
     name: str
     where: str
     entries: list[ModuleKernel] = field(default_factory=list)
-    taken: set[str] = field(default_factory=lambda: {"Source", *HELPERS})
+    taken: set[str] = field(default_factory=lambda: {"Source", *HELPERS, INT})
 
 
 @dataclass

@@ -34,6 +34,9 @@ def compiled(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> N
     """Compile a kernel for these arguments, once."""
     binder = jit.create_function_from_signature(function.signature, function.params, BACKEND)
     bound, specialization, options = binder(*args, debug=False, **options)
+    for parameter in function.params:  # Triton's launcher takes nothing else for them
+        if parameter.annotation_type and not isinstance(bound[parameter.name], int | float):
+            raise TypeError(f"{parameter.name} is {bound[parameter.name]!r}, not a number")
     key = repr((specialization, {name: bound[name] for name in bound if not torch.is_tensor(bound[name])}))
     known = seen.setdefault(function.__name__, set())
     if key in known:

@@ -1,8 +1,8 @@
-"""What a ported kernel does not say itself -> the fields of its ``Source``.
+"""What the signature of a ported kernel cannot express -> the fields of its ``Source``.
 
-Which of its constexprs are no integers, and which defines it is not for; what it writes, and when it is tuned;
-which parameters its text lacks under a condition; for one of the several functions of a text the condition that
-chooses it.
+The constexprs that are not integers, and the defines that it does not accept; the pointers that it writes through,
+and the keys of tuning; the parameters that the source lacks under a condition; and where a source became several
+functions, the condition that selects this one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Code(str):
         return self
 
 
-def serves(ported: PortedKernel) -> dict[str, Any]:
+def declared(ported: PortedKernel) -> dict[str, Any]:
     """The fields, empty where there is nothing to declare; templates/port_launcher.py.j2 says what they mean."""
     leaves, constexprs = ported.folded.leaves, ported.folded.constexprs
     defines = {name for variant in ported.variants for name in variant.defines}
@@ -52,14 +52,14 @@ def serves(ported: PortedKernel) -> dict[str, Any]:
             if isinstance(p.type, PointerType) and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
         },
         "absent": [*_absent(ported)],
-        "serves": _choice(ported, defines) if ported.unfoldable else "",
+        "accepts": _choice(ported, defines) if ported.unfoldable else "",
     }
 
 
 def _choice(ported: PortedKernel, defines: Collection[str]) -> Code:
     """The condition for this function, on defines: a launcher has no pointers when it chooses."""
     leaves = ported.folded.leaves
-    text = " and ".join(show(term, PRECEDENCE["and"]) for term in leaves.served)
+    text = " and ".join(show(term, PRECEDENCE["and"]) for term in leaves.accepted)
     for name, words in leaves.words.items():
         text = text.replace(f"{leaves.types[name]}.dtype.element_ty", name)
         for value, word in words.items():
@@ -87,8 +87,7 @@ def _lambda(text: str, defines: Collection[str]) -> Code:
 
 
 def _word(parameter: Parameter, defines: Collection[str]) -> str:
-    """The define that a parameter is declared with, or its type: ``float``."""
+    """The define that a parameter is declared with, or torch's name of its type: ``float32``."""
     words = re.findall(r"\w+", parameter.declaration)[:-1]
-    return next(
-        (word for word in words if word in defines), str(parameter.type).rpartition(" ")[2].rstrip("*")
-    )
+    element = parameter.type.element if isinstance(parameter.type, PointerType) else parameter.type
+    return next((word for word in words if word in defines), getattr(element, "torch", "int64"))
