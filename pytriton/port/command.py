@@ -62,6 +62,8 @@ def port(options: argparse.Namespace) -> int:
     package = port_package(root, ported) if is_package else port_alone(root, ported)
     if provable() and package.files:
         package.problems += wrong_sites(package)
+    if package.plain is not None:
+        package.without_launcher()
     if status:
         text = f"the program ended with status {status}; what it launched before is ported"
         package.problems.insert(0, Note(options.run, text))
@@ -188,7 +190,7 @@ def _counted(package: Package, kernels: bool) -> str:
     sizes = {name: count((text or b"").decode()) for name, text in package.files.items()}
     new, launcher = (
         sum(sizes[name] for name in {placed.module for placed in package.placed}),
-        sizes[f"{LAUNCHER}.py"],
+        sizes[f"{LAUNCHER}.py"] if package.plain is None else 0,
     )
     lines = f"{counted(old, 'line')} of Triton-C -> {new} of Python, {launcher} of launcher"
     return f"{counted(len(package.placed), 'kernel')}, {lines}, "

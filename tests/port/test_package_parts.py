@@ -15,7 +15,15 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.package.edits import Replacement, Uses, edited, uses_of
+from pytriton.port.package.edits import (
+    PythonFile,
+    Replacement,
+    Uses,
+    edited,
+    launcher_edits,
+    tensors,
+    uses_of,
+)
 from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import WIDTH, ModuleKernel, module
 from pytriton.port.package.output import diff, uncommitted
@@ -30,7 +38,8 @@ MAX_WITH_ALL = 349  # lines of a launcher with all parts; no package has them al
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
-    changed = edited(text.encode(), dots, {}, opened, True)
+    file = PythonFile(text.encode())
+    changed = edited(file, dots, {}, [*launcher_edits(file, dots, opened), *tensors(file)])
     ast.parse(changed)
     return changed.decode()
 
@@ -126,14 +135,14 @@ def test_files_that_are_opened(before: str, after: str) -> None:
     ],
 )
 def test_tensors_in_place_of_addresses(before: str, after: str | None) -> None:
-    assert edited(before.encode(), ".", {}, False, True).decode() == (after or before)
+    assert shown(before) == (after or before)
 
 
 def test_two_strings_on_one_line() -> None:
     """Each is replaced by its own name."""
     line = f"A, B = {'a' * 50!r}, {'b' * 50!r}\n"
     strings = {(1, 7): Replacement("ONE", "kernels.x"), (1, 61): Replacement("TWO", "kernels.x")}
-    changed = edited(line.encode(), ".", strings, False, True).decode()
+    changed = edited(PythonFile(line.encode()), ".", strings, ()).decode()
     assert changed == "from .kernels.x import ONE, TWO\nA, B = ONE, TWO\n"
 
 

@@ -41,23 +41,25 @@ class Replacement:
     module: str
     template: Template | None = None
 
+    @property
+    def alias(self) -> str:
+        """What a file calls it: ``dot_`` where the name is ``dot as dot_``."""
+        return self.name.rpartition(" ")[2]
+
 
 def edited(
-    data: bytes,
+    file: PythonFile,
     dots: str,
     strings: Mapping[tuple[int, int], Replacement],
-    opened: bool,
-    tensors: bool,
+    edits: Iterable[Edit],
+    imports: Iterable[Replacement] = (),
 ) -> bytes:
-    """The file.
+    """The file, with these edits and names or labels for strings.
 
     ``dots``: those of a relative import of the package. ``strings``: their replacements, by line and column.
-    ``opened``: texts in files were ported, so that files are opened by ``triton.read``. ``tensors``: a launch
-    takes them for their addresses.
+    ``imports``: of other names that the edits use.
     """
-    file = _File(data)
-    edits = [*_imports(file, dots)]
-    names: dict[Replacement, None] = {}
+    edits, names = [*edits], dict.fromkeys(imports)
     for node in strings_of(file.tree):
         name = strings.get((node.lineno, node.col_offset))
         if name is None:
@@ -66,18 +68,28 @@ def edited(
             edits.append(file.edit(node, name.template.written(node)))
         else:
             names[name] = None
-            edits.append(file.edit(node, name.name))
-    if opened:
-        edits += _reads(file, dots)
-    for start, end in map(file.span, _addresses(file.tree) if tensors else ()):
-        edits.append(Edit(data.rindex(b".", start, end), end, ""))
+            edits.append(file.edit(node, name.alias))
     edits += _import_of_kernels(file, dots, names)
+    data = file.data
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
     return data
 
 
-class _File:
+def launcher_edits(file: PythonFile, dots: str, opened: bool) -> Iterator[Edit]:
+    """Those of a package that has a launcher. ``opened``: files are opened by ``triton.read``."""
+    yield from imports(file, dots)
+    if opened:
+        yield from _reads(file, dots)
+
+
+def tensors(file: PythonFile) -> Iterator[Edit]:
+    """Tensors for their addresses, where only a launch sees them."""
+    for start, end in map(file.span, _addresses(file.tree)):
+        yield Edit(file.data.rindex(b".", start, end), end, "")
+
+
+class PythonFile:
     """The bytes of a file, its tree, and where its lines begin."""
 
     def __init__(self, data: bytes) -> None:
@@ -111,7 +123,7 @@ class _File:
 # ---------------------------------------------------------------- imports
 
 
-def _imports(file: _File, dots: str) -> Iterator[Edit]:
+def imports(file: PythonFile, dots: str) -> Iterator[Edit]:
     """What imports triton imports the launcher module."""
     done: set[ast.AST] = set()
     for node in ast.walk(file.tree):
@@ -133,7 +145,7 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             yield file.edit(node, f"{load}({package} + '.{LAUNCHER}')")
 
 
-def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
+def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
     """The imports of the names that replace strings, after the last import at the top of the file."""
     modules: dict[str, list[str]] = {}
     for name in names:
@@ -155,9 +167,9 @@ def _import_of_kernels(file: _File, dots: str, names: Iterable[Replacement]) -> 
 # ---------------------------------------------------------------- files that are opened
 
 
-def _reads(file: _File, dots: str) -> Iterator[Edit]:
+def _reads(file: PythonFile, dots: str) -> Iterator[Edit]:
     """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
-    names = (name for name, module in _bound(file.tree, file.tree.body) if module == "triton")
+    names = (name for name, module in bound(file.tree, file.tree.body) if module == "triton")
     name = next(names, LAUNCHER)
     edits: list[Edit] = []
     for node in ast.walk(file.tree):
@@ -197,7 +209,7 @@ def _opened(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _with(file: _File, node: ast.With, handle: str, text: str) -> Iterator[Edit]:
+def _with(file: PythonFile, node: ast.With, handle: str, text: str) -> Iterator[Edit]:
     """The body of ``with open(path) as f`` on its own, if all that it asks of ``f`` is ``f.read()``."""
     reads = [
         call
@@ -271,19 +283,19 @@ class Uses:
 def uses_of(tree: ast.Module) -> Uses:
     """What one file takes."""
     uses = Uses()
-    bound = dict(_bound(tree, ast.walk(tree)))
+    names = dict(bound(tree, ast.walk(tree)))
     of_module = {"triton": uses.names, "triton.testing": uses.testing}
     for node in ast.walk(tree):
         match node:
-            case ast.ImportFrom(module=str(module), level=0, names=names) if module in MODULES:
-                of_module[module] |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str(module), level=0, names=taken) if module in MODULES:
+                of_module[module] |= {alias.name for alias in taken}
             case ast.ImportFrom(module=str(module), level=0) if module.startswith("triton."):
                 uses.modules.add(module)
-            case ast.Import(names=names):
-                uses.modules |= {alias.name for alias in names if alias.name.startswith("triton.")}
+            case ast.Import(names=taken):
+                uses.modules |= {alias.name for alias in taken if alias.name.startswith("triton.")}
             case ast.Attribute(value=value, attr=attr):
                 name, dot, rest = ast.unparse(value).partition(".")
-                of_module.get(f"{bound.get(name)}{dot}{rest}", uses.attributes).add(attr)
+                of_module.get(f"{names.get(name)}{dot}{rest}", uses.attributes).add(attr)
             case ast.Call(keywords=keywords):
                 uses.keywords |= {keyword.arg for keyword in keywords if keyword.arg}
     uses.modules.discard("triton.testing")
@@ -315,7 +327,7 @@ def _name(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
-def _bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+def bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """The names that these statements of a file give triton and triton.testing, with which it is."""
     for node in nodes:
         match node:

@@ -47,6 +47,13 @@ def launcher(
     )
 
 
+def module_of_names(uses: Uses, tunes: bool) -> str:
+    """The text of the module of a package that has no launcher. ``tunes``: it has lists of configs."""
+    passed = {"Config", "autotune", *uses.names & PASSED} - ({"autotune"} if tunes else set())
+    parts = {"passed": sorted(passed), "config": "config" in uses.names, "tunes": tunes}
+    return _module("port_plain.py.j2", parts)
+
+
 def module_of_tests(uses: Uses) -> str:
     """The text of the module for ``triton.testing``."""
     names = set(uses.testing)

@@ -41,8 +41,8 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str:
-    """The source of the module. ``where``: the ported file; ``dots``: where the launcher is."""
+def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..") -> str:
+    """The source of the module. ``where``: the ported file; ``dots``: where the launcher is, if there is one."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
@@ -58,7 +58,7 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str = "..") -> str
         imports=imports,
         launcher=f"{dots}{LAUNCHER}",
         functions=[*helpers, *functions],
-        sources=map(_source, entries),
+        sources=[*map(_source, entries)] if dots else [],
     )
 
 
@@ -84,11 +84,14 @@ def named(text: str, name: str) -> str:
     return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
-def table(labels: Mapping[str, Replacement]) -> str:
-    """The ``__init__`` of the modules: the kernels of sources that are not strings of the code."""
+def table(labels: Mapping[str, Replacement], truth: bool = False) -> str:
+    """The ``__init__`` of the modules: the kernels of sources that are not strings of the code.
+
+    ``truth``: there is no launcher that corrects truth values in Triton's interpreter.
+    """
     texts = []
     for label, name in labels.items():
         parts = wrap(label, WIDTH - 8, drop_whitespace=False)
         keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
         texts.append((keys, name.module.rpartition(".")[2], name.name))
-    return render("port_table.py.j2", texts=texts)
+    return render("port_table.py.j2", texts=texts, truth=truth)

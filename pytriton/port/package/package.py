@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -20,9 +22,22 @@ from pytriton.fold.leaves import HELPERS
 from pytriton.port.jobs.integer_arguments import INT
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
-from pytriton.port.package.edits import LAUNCHER, MODULES, Replacement, Uses, edited, looks_at_text, uses_of
-from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
+from pytriton.port.package.edits import (
+    LAUNCHER,
+    MODULES,
+    PythonFile,
+    Replacement,
+    Uses,
+    edited,
+    imports,
+    launcher_edits,
+    looks_at_text,
+    tensors,
+    uses_of,
+)
+from pytriton.port.package.launcher import TESTING, launcher, module_of_names, module_of_tests
 from pytriton.port.package.modules import ModuleKernel, module, source_name, table
+from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
 from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
 from pytriton.port.read.library import NAMES, PASSED, parsed
@@ -60,14 +75,22 @@ class SourceSite(NamedTuple):
 class Package:
     """The files of the ported package by their paths in it, None for one that leaves. Others stay as they are.
 
-    ``folder``: that of the kernels. ``problems``: manual work.
+    ``folder``: that of the kernels. ``problems``: manual work. ``plain``: the files without a launcher, if it needs
+    none; what they launch is what ``files`` launch.
     """
 
     folder: str
     files: dict[str, bytes | None] = field(default_factory=dict)
+    plain: dict[str, bytes | None] | None = None
     problems: list[Note] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
     sites: list[SourceSite] = field(default_factory=list)
+
+    def without_launcher(self) -> None:
+        """Choose the files that have none: what stands for a kernel is the function itself."""
+        assert self.plain is not None
+        self.files = self.plain
+        self.placed = [placed._replace(source=placed.function) for placed in self.placed]
 
     @property
     def kernels(self) -> list[PortedKernel]:
@@ -111,7 +134,7 @@ def is_ported(root: Path) -> bool:
     for name in MODULES.values():
         path = root / f"{name}.py"
         if path.exists():
-            if b"`kernel` takes a `Source`" in path.read_bytes():
+            if b"of the Triton of its time, on today's" in path.read_bytes():
                 return True
             raise FileExistsError(f"{path}: a port has a module of this name: rename yours")
     return False
@@ -142,6 +165,9 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
         work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work)
         _write_modules(work)
+        if not work.package.problems:
+            with suppress(NotPlain):
+                work.package.plain = _in_triton(work, texts)
     return work.package
 
 
@@ -273,12 +299,12 @@ def _write_modules(work: _Work) -> None:
 def _edit_files(work: _Work) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
     uses = Uses()
-    code = [path for path in sorted(work.root.rglob("*.py")) if "__pycache__" not in path.parts]
+    code = _code(work.root)
     nodes = (node for path in code for node in ast.walk(parsed(path.read_bytes())))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
     for path in code:
-        data = path.read_bytes()
-        tree = parsed(data)
+        file = PythonFile(path.read_bytes())
+        tree = file.tree
         of_file = uses_of(tree)
         if any(isinstance(node, ast.Attribute) and node.attr in LISTING for node in ast.walk(tree)):
             work.listed.add(path.parent)
@@ -287,7 +313,7 @@ def _edit_files(work: _Work) -> None:
         for name in [*unknown, *sorted(of_file.modules)]:
             work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
         uses.add(of_file)
-        dots = "." * len(path.relative_to(work.root).parts)
+        dots = _dots(work, path)
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
@@ -298,11 +324,75 @@ def _edit_files(work: _Work) -> None:
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
-        changed = edited(data, dots, names, bool(work.gone), not wraps)
-        if changed != data:
+        edits = [*launcher_edits(file, dots, bool(work.gone)), *(() if wraps else tensors(file))]
+        changed = edited(file, dots, names, edits)
+        if changed != file.data:
             work.package.files[work.shown(path)] = changed
     paths = {work.shown(path): work.places.names[path] for path in work.gone}
     text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels))
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
+
+
+# ---------------------------------------------------------------- without a launcher
+
+
+def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | None]:
+    """The files where all launches can be written as Triton's; raises NotPlain."""
+    launched: defaultdict[Path, list[ReadLaunch]] = defaultdict(list)
+    sources: defaultdict[Path, dict[tuple[int, int], dict[str, PortedKernel]]] = defaultdict(dict)
+    for text in texts:
+        for site in text.extracted.launches:
+            name, source = site.kernel.kernel, site.kernel.source
+            functions = _by_kernel(text.kernels, of_file=name is not None)
+            kernels = [kernel for kernel, *_ in functions if name in (None, kernel.kernel)]
+            if len(kernels) != 1 or site.file is None or source.at is None:
+                raise NotPlain
+            launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
+            path, line, column = source.at
+            sources[path.resolve()].setdefault((line, column), {})[name or ""] = kernels[0]
+    files: dict[str, bytes | None] = {n: None for n, data in work.package.files.items() if data is None}
+    uses, code, tunes = Uses(), _code(work.root), False
+    if not sources.keys() <= {*code}:
+        raise NotPlain  # a text of another package
+    for path in code:
+        file, taken = PythonFile(path.read_bytes()), {*_names_in(work, path)}
+        names: dict[int, Replacement] = {}
+        for placed in work.package.placed:
+            if any(placed.kernel is kernel for of in sources[path].values() for kernel in of.values()):
+                clashes = placed.function in taken
+                alias = _free(f"{placed.function}_kernel" if clashes else placed.function, taken)
+                name = f"{placed.function} as {alias}" if clashes else alias
+                names[id(placed.kernel)] = Replacement(
+                    name, placed.module.removesuffix(".py").replace("/", ".")
+                )
+        named = {
+            at: {kernel: names[id(function)].alias for kernel, function in of.items()}
+            for at, of in sources[path].items()
+        }
+        plain = Plain(file, launched[path], named)
+        edits = [*plain.edits(), *tensors(file), *(imports(file, _dots(work, path)) if plain.module else ())]
+        if plain.module:
+            uses.add(uses_of(file.tree))
+        tunes |= plain.tunes
+        changed = edited(file, _dots(work, path), {}, edits, names.values())
+        if changed != file.data:
+            files[work.shown(path)] = changed
+    for owner in work.modules.values():
+        files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries, None).encode()
+    truth = any("tl.int1" in kernel.text for kernel in work.package.kernels)
+    files[f"{work.package.folder}/__init__.py"] = table({}, truth).encode()
+    if uses.names:
+        files[f"{LAUNCHER}.py"] = module_of_names(uses, tunes).encode()
+    if uses.testing:
+        files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
+    return files
+
+
+def _code(root: Path) -> list[Path]:
+    return [path for path in sorted(root.rglob("*.py")) if "__pycache__" not in path.parts]
+
+
+def _dots(work: _Work, path: Path) -> str:
+    return "." * len(path.relative_to(work.root).parts)

@@ -83,6 +83,7 @@ class Evaluator:
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
             text = traced(((node.value, node.lineno),))
+            text.at = (frame.module, node.lineno, node.col_offset)
             if "\n" in text and frame.module not in (None, self.path):
                 text.path = frame.module  # a kernel's text in a module that this one imports
             return text

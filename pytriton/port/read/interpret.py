@@ -283,7 +283,10 @@ class Interpreter(Evaluator):
         try:
             if isinstance(function, (ScannedFunction, Library)) and frame.module == self.path:
                 self.passed_on.add((node.end_lineno or 0, node.end_col_offset or 0))
-            return self._called(function, arguments, named, node.lineno, frame)
+            result = self._called(function, arguments, named, node.lineno, frame)
+            if isinstance(result, Traced) and function == Library("triton.read"):
+                result.at = (frame.module, node.lineno, node.col_offset)
+            return result
         except FAILURES:
             for value in (*arguments, getattr(function, "base", None)):
                 self.changed(value)

@@ -28,6 +28,9 @@ class Traced(str):
     pieces: tuple[tuple[str, int], ...]
     path: Path | None = None  # where the whole text was read from
     kernels: tuple[str, ...] = ()  # the kernels that ``triton.read`` was asked for
+    at: tuple[Path, int, int] | None = (
+        None  # the expression that is just this text: its file, line and column
+    )
 
     def line_at(self, offset: int) -> int:
         """The line of the Python file that the character at an offset comes from."""

@@ -1,0 +1,349 @@
+"""Launches of the old Triton in a Python file -> launches as Triton's documentation writes them, with no launcher.
+
+``triton.kernel(src, device, defines=defines, num_warps=4)`` becomes an autotuner with one config,
+``triton.autotune([triton.Config(defines, 4)], key=[])(src)``, where ``src`` is the function itself; a list of
+configs stays one. ``kernel(a, n, grid=grid)`` becomes ``kernel[grid](a, n)``, on the device of ``a``.
+
+Input: the file, and what reading found in it. Output: edits. Raises ``NotPlain`` for any other use of the old
+Triton than those below: the package has a launcher then.
+
+Invariant: a config has the values that the launcher would pass. So all entries of ``defines`` are written in one
+function; a flag is given by a constant that is true; a number that is known to be in a string becomes a number.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pytriton.fold.variants import number
+from pytriton.lang.tree.types import PointerType
+from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.declared import declared
+from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
+from pytriton.port.read.library import PASSED
+from pytriton.port.read.values import LaunchSite, Unknown
+
+MAX_WIDTH: Final = 100  # of a line with an autotuner
+_ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "autotune_key"}
+# what only a launcher does, of the fields of a ``Source``
+_LAUNCHER: Final = ("truths", "unused", "halves", "buffers", "nulls", "absent", "accepts")
+
+
+class NotPlain(Exception):
+    """This needs the launcher."""
+
+
+class ReadLaunch(NamedTuple):
+    """A launch that was read, and its function."""
+
+    site: LaunchSite
+    kernel: PortedKernel
+
+
+class Plain:
+    """The edits of one file.
+
+    ``sources``: the functions that stand for a string or a ``triton.read``, by its line and column and the names of
+    their kernels, which are empty where none is asked for.
+    """
+
+    def __init__(
+        self,
+        file: PythonFile,
+        launched: Sequence[ReadLaunch],
+        sources: Mapping[tuple[int, int], Mapping[str, str]],
+    ) -> None:
+        self.file, self.launched, self.sources = file, launched, sources
+        self.above = {part: node for node in ast.walk(file.tree) for part in ast.iter_child_nodes(node)}
+        imports = (node.names for node in self.above if isinstance(node, ast.Import))
+        self.imported = {alias.asname or alias.name for names in imports for alias in names}
+        self.module = self.tunes = False  # whether the file needs that of port_plain.py.j2, and its autotuner
+
+    def edits(self) -> dict[Edit, None]:
+        """All of them; no two overlap."""
+        tree, edits, lines = self.file.tree, dict[Edit, None](), {0}
+        uses = uses_of(tree)
+        _require({*bound(tree, self.above)} <= {("triton", "triton")} and not uses.modules)
+        self.module = bool(uses.testing)
+        for node in self.above:
+            match node:
+                case ast.Name(id="triton", ctx=ast.Load()):
+                    edits |= dict.fromkeys(self._use(node))
+                case ast.Constant(value=str()) if (node.lineno, node.col_offset) in self.sources:
+                    (name,) = self.sources[node.lineno, node.col_offset].values()
+                    edits[self.file.edit(node, name)] = None
+                case ast.Call() if is_import_of_triton(node, tree):
+                    _require(isinstance(self.above[node], ast.Assign))
+                case ast.Call(keywords=keywords) if any(by.arg == "grid" for by in keywords):
+                    edits |= dict.fromkeys(self._launch(node))
+                    lines.add(node.lineno)
+        _require(lines >= {launch.site.line for launch in self.launched})
+        return edits
+
+    def _use(self, node: ast.Name) -> Iterator[Edit]:
+        attribute = self.above[node]
+        match attribute, self.above[attribute]:
+            case ast.Attribute(attr="kernel"), ast.Call() as call if call.func is attribute:
+                yield from self._made(call)
+            case ast.Attribute(attr="read"), ast.Call() as call if call.func is attribute:
+                yield self.file.edit(call, self._read(call))
+            case ast.Attribute(attr=name), _ if name in (*PASSED, "config"):
+                self.module |= name == "config"
+            case _:
+                _require(isinstance(attribute, ast.Compare))
+
+    def _read(self, call: ast.Call) -> str:
+        """The function, or ``{"forward": forward, "backward": backward}[name]``."""
+        names = dict(self.sources.get((call.lineno, call.col_offset), {}))
+        of_file = names.pop("", None)  # where no kernel is asked for, or its name is not known
+        match [*call.args[1:], *(by.value for by in call.keywords)]:
+            case [] if of_file:
+                return of_file
+            case [ast.List(elts=[ast.Constant(value=kernel)])] if kernel in names:
+                return names[kernel]
+            case [ast.List(elts=[which])] if names:
+                rows = [f'"{kernel}": {name}' for kernel, name in sorted(names.items())]
+                return self._lines(call, "{", rows, f"}}[{self.file.text(which)}]")
+        raise NotPlain
+
+    def _around(self, node: ast.AST, *types: type[ast.AST]) -> Any:
+        """The innermost node of such a type around this one."""
+        while not isinstance(node, types):
+            node = self.above[node]
+        return node
+
+    def _indentation(self, node: ast.AST) -> str:
+        """That of the statement around a node, which has its lines for itself."""
+        text = self.file.indentation(self._around(node, ast.stmt))
+        _require(not text.strip())
+        return text
+
+    def _lines(self, call: ast.Call, head: str, rows: Sequence[str], end: str) -> str:
+        """``head``, these elements and ``end``, on one line if they fit."""
+        line = f"{head}{', '.join(rows)}{end}"
+        if call.col_offset + len(line) <= MAX_WIDTH:
+            return line
+        start = f"{self.file.newline}{self._indentation(call)}"
+        return f"{head}{''.join(f'{start}    {row},' for row in rows)}{start}{end}"
+
+    # ---------------------------------------------------------------- kernel objects
+
+    def _made(self, call: ast.Call) -> Iterator[Edit]:
+        """An autotuner in place of a kernel object."""
+        given = {by.arg: by.value for by in call.keywords}
+        of_call = [launch for launch in self.launched if launch.site.kernel.line == call.lineno]
+        _require(of_call and len(call.args) in (1, 2) and given.keys() <= _ARGUMENTS)
+        source, around = call.args[0], self._around(call, ast.FunctionDef, ast.Module)
+        defines = given.get("defines", ast.Dict([], []))
+        displays = _displays(defines, around)
+        later = [*_set(defines.id, around)] if isinstance(defines, ast.Name) else []
+        entries = [row for of in displays for row in zip(map(_key, of.keys), of.values, strict=True)]
+        fields = [declared(launch.kernel) for launch in of_call]
+        _require(not any(of[name] for of in fields for name in _LAUNCHER))
+        _require(not any(name in of["closed"] for of in fields for name, _ in (*entries, *later)))
+        constexprs = [launch.kernel.folded.constexprs for launch in of_call]
+        taken = [(name, node) for name, node in entries if any(name in some for some in constexprs)]
+        values: dict[ast.expr, str] = {}
+        for name, node in (*taken, *later):
+            flag = any(name in launch.kernel.folded.leaves.flags for launch in of_call)
+            constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            known = (launch.site.kernel.defines.get(name) for launch in of_call)
+            values[node] = self._value(node, flag, [value for value in known if value not in constants])
+        if defines in displays:
+            text = f"{{{', '.join(f'{name!r}: {values[node]}' for name, node in taken)}}}"
+        else:
+            text = ast.unparse(defines)
+            yield from (self.file.edit(node, value) for node, value in values.items())
+            yield from (edit for display in displays for edit in self._without(display, values))
+        if any(name not in some for some in constexprs for name, _ in (*taken, *later)):
+            _require(not any(isinstance(part, (ast.Call, ast.Constant)) for part in ast.walk(source)))
+            text = f"{{x: y for x, y in {text}.items() if x in {ast.unparse(source)}.arg_names}}"
+        elif later:  # another kernel object may be made with other values
+            text = f"dict({text})"
+        rows = self._configs(given, text, [launch.kernel for launch in of_call], around)
+        (begin, end), (first, last) = self.file.span(call), self.file.span(source)
+        yield Edit(begin, first, self._lines(call, "triton.autotune(", rows, ")("))
+        yield Edit(last, end, ")")
+
+    def _configs(
+        self,
+        given: Mapping[str | None, ast.expr],
+        constexprs: str,
+        kernels: Sequence[PortedKernel],
+        around: ast.AST,
+    ) -> list[str]:
+        """The arguments of an autotuner. A list of configs is tuned by the module of the package."""
+        if "autotune_configs" not in given:
+            warps = given.get("num_warps", ast.Constant(4))
+            _require(_is_number(warps, around))
+            return [f"[triton.Config({constexprs}, {ast.unparse(warps)})]", "key=[]"]
+        self.module = self.tunes = True
+        key, parameters = given.get("autotune_key", ast.Constant(0)), kernels[0].parameters
+        _require(isinstance(key, ast.List) and all(kernel.parameters == parameters for kernel in kernels))
+        _require({*ast.literal_eval(key)} <= {parameter.identifier for parameter in parameters})
+        written = ", ".join(f'"{parameter.identifier}"' for parameter in parameters if parameter.written)
+        config = f"triton.Config(config.kwargs | {constexprs}, config.num_warps)"
+        listed = f"[{config} for config in {self.file.text(given['autotune_configs'])}]"
+        return [listed, f"key={self.file.text(key)}", f"restore_value=[{written}]"]
+
+    def _without(self, display: ast.Dict, values: Mapping[ast.expr, str]) -> Iterator[Edit]:
+        """A display without the entries that have no value here."""
+        pairs = zip(filter(None, display.keys), display.values, strict=True)
+        spans = [(self.file.span(key)[0], self.file.span(value)[1]) for key, value in pairs]
+        kept = [at for at, value in enumerate(display.values) if value in values]
+        last = kept[-1] if kept else -1
+        yield from (Edit(spans[at][0], spans[at + 1][0], "") for at in range(last) if at not in kept)
+        if last + 1 < len(spans):
+            first, end = display.values[last + 1].lineno, display.values[-1].end_lineno or 0
+            if kept and (display.values[last].end_lineno or 0) < first and end < (display.end_lineno or 0):
+                yield Edit(self.file.at(first, 0), self.file.at(end + 1, 0), "")
+            else:
+                yield Edit(spans[last][1] if kept else spans[0][0], spans[-1][1], "")
+
+    def _value(self, node: ast.expr, flag: bool, known: Sequence[object]) -> str:
+        """The value of a define, ``known`` ones that are not constants: a number in a string becomes one."""
+        match node:
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                first, second = (self._value(arm, flag, known) for arm in (body, orelse))
+                return f"{first} if {self.file.text(test)} else {second}"
+            case ast.Constant(value=value):
+                _require(value or not flag)
+                return self.file.text(node) if number(value) == value else repr(number(value))
+        texts = {number(x) != x or (isinstance(x, Unknown) and "str(" in x.text) for x in known}
+        _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
+        return f"int({self.file.text(node)})" if True in texts else self.file.text(node)
+
+    # ---------------------------------------------------------------- launches
+
+    def _launch(self, call: ast.Call) -> Iterator[Edit]:
+        """``kernel[grid](...)``, where ``kernel(..., grid=grid)`` was a statement."""
+        file, statement, newline = (
+            self.file,
+            self.above[call],
+            f"{self.file.newline}{self._indentation(call)}",
+        )
+        kernels = [launch.kernel for launch in self.launched if launch.site.line == call.lineno]
+        _require(kernels and isinstance(statement, ast.Expr) and len(call.keywords) == 1 and call.args)
+        _require("torch" in self.imported)
+        grid, around = call.keywords[0].value, self._around(call, ast.FunctionDef, ast.Module)
+        takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
+        above = f"with torch.cuda.device_of({_tensor(call.args[0], kernels[0])}):{newline}    "
+        name = ast.unparse(grid)
+        if isinstance(grid, ast.Name):
+            values = _assigned(grid.id, around)
+            _require(values)
+            yield from (file.edit(value, _grid(value, takes)) for value in values)
+        elif isinstance(grid, ast.Lambda):
+            name = "grid"
+            names = (node for node in ast.walk(around) if isinstance(node, (ast.Name, ast.arg)))
+            _require(all(getattr(node, "id", getattr(node, "arg", "")) != name for node in names))
+            above = f"{name} = {_grid(grid, takes)}{newline}{above}"
+        else:
+            name = _grid(grid, takes)
+        start, end, last = file.span(call)[0], file.span(call.args[-1])[1], file.span(grid)[1]
+        yield Edit(start, start, above)
+        yield Edit(file.span(call.func)[1], file.span(call.func)[1], f"[{name}]")
+        yield Edit(end, last, "")
+        beside = call.args[0].lineno == call.lineno  # other lines are aligned with the first argument
+        more = "    " + " " * len(f"[{name}]") * beside
+        lines = (file.at(line, 0) for line in range(call.lineno + 1, (call.end_lineno or 0) + 1))
+        yield from (Edit(at, at, more) for at in lines if not end <= at < last)
+
+
+def _require(holds: object) -> None:
+    if not holds:
+        raise NotPlain
+
+
+def _key(key: ast.expr | None) -> str:
+    """The name of a define; one that is not in capitals may be one that the kernel was ported without."""
+    match key:
+        case ast.Constant(value=str(text)) if text.isupper():
+            return text
+    raise NotPlain
+
+
+def _assigned(name: str, around: ast.AST) -> list[ast.expr]:
+    """What a name is assigned in a function."""
+    assignments = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    return [node.value for node in assignments if [*map(ast.unparse, node.targets)] == [name]]
+
+
+def _displays(defines: ast.expr, around: ast.AST) -> list[ast.Dict]:
+    """The displays that a dict begins as."""
+    values = _assigned(defines.id, around) if isinstance(defines, ast.Name) else [defines]
+    displays = [value for value in values if isinstance(value, ast.Dict)]
+    _require(displays and len(displays) == len(values))
+    return displays
+
+
+def _set(name: str, around: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The entries that are set later, by ``defines['TM'] = 32``; nothing else is done with the dict."""
+    uses = -len(_assigned(name, around))
+    for node in ast.walk(around):
+        match node:
+            case ast.Name(id=used) | ast.arg(arg=used) if used == name:
+                uses += 1
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=used), slice=key)]) if used == name:
+                uses -= 1
+                yield _key(key), node.value
+            case ast.keyword(arg="defines", value=ast.Name(id=used)) if used == name:
+                uses -= 1
+    _require(uses == 0)
+
+
+def _is_number(node: ast.expr, around: ast.AST) -> bool:
+    """Whether an expression is an int, whatever the branch."""
+    match node:
+        case ast.Constant(value=int()):
+            return True
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_number(body, around) and _is_number(orelse, around)
+        case ast.Name(id=name):
+            values = _assigned(name, around)
+            return bool(values) and all(_is_number(value, around) for value in values)
+    return False
+
+
+def _tensor(first: ast.expr, kernel: PortedKernel) -> str:
+    """The first argument, if it is a pointer that can be written twice."""
+    _require(isinstance(kernel.variants[0].translation.parameters[0].type, PointerType))
+    match first:
+        case ast.Starred(value=ast.Name(id=name)):
+            return f"{name}[0]"
+        case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr")) | tensor:
+            _require(not any(isinstance(part, (ast.Starred, ast.Call)) for part in ast.walk(tensor)))
+            return ast.unparse(tensor)
+
+
+def _grid(grid: ast.expr, takes: set[str]) -> str:
+    """A grid as Triton takes it: a tuple, or a function of the kernel's arguments by their names."""
+    match grid:
+        case ast.List(elts=sizes) | ast.Tuple(elts=sizes):
+            return ast.unparse(ast.Tuple(sizes))
+        case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)]), body=body):
+            return f"lambda {name}: {_grid(_Meta(name, takes).visit(copy.deepcopy(body)), takes)}"
+    raise NotPlain
+
+
+class _Meta(ast.NodeTransformer):
+    """``opt.TM`` and ``opt.d("TM")`` -> ``opt["TM"]``."""
+
+    def __init__(self, name: str, takes: set[str]) -> None:
+        self.name, self.takes = name, takes
+
+    def visit(self, node: ast.AST) -> Any:
+        match node:
+            case (
+                ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[ast.Constant(value=str(key))])
+                | ast.Attribute(value=ast.Name(id=name), attr=key)
+                | ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key)))
+            ) if name == self.name:
+                _require(key in self.takes)
+                return ast.Subscript(ast.Name(name), ast.Constant(key))
+            case ast.Name(id=name):
+                _require(name != self.name)
+        return self.generic_visit(node)

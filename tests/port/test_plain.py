@@ -1,0 +1,224 @@
+"""Launches that are written as Triton's own: which forms of a file are, and which need a launcher."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pytriton.__main__ import main
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
+from pytriton.port.package.edits import Edit, PythonFile, edited, tensors
+from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
+from pytriton.port.read.extract import extract
+from pytriton.settings import Settings
+from pytriton.source import Source
+from tests import processes
+
+SOURCE = """
+__global__ void scale(TYPE *Y, TYPE *X, float f, int n __multipleof(MULT)) {
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+  TYPE x[TN] = *?(i < n)(X + i);
+#ifdef DOUBLED
+  x += x;
+#endif
+  *?(i < n)(Y + i) = x * f;
+}
+"""
+HEAD = f"import torch\nimport triton\nsrc = '''{SOURCE}'''\n"
+
+
+@pytest.fixture(scope="module")
+def kernel() -> PortedKernel:
+    """Numbers TN, a flag, a type, and a promise that the function does not have."""
+    rows = [{"TYPE": t, "TN": n, "MULT": 8} for t in ("float", "half") for n in (16, 32)]
+    rows += [row | {"DOUBLED": True} for row in rows]
+    (ported,) = port_kernel(Translations(Source(SOURCE), Settings(None)), [*map(DefineSet, rows)])
+    return ported
+
+
+def plain(text: str, kernel: PortedKernel, folder: Path) -> str:
+    """The file without a launcher, its first lines aside; raises NotPlain."""
+    path = folder / "ops.py"
+    path.write_text(HEAD + text)
+    launches = [launch for found in extract(path, folder) for launch in found.launches]
+    if any(launch.kernel.source.at is None for launch in launches):
+        raise NotPlain
+    places = {launch.kernel.source.at[1:]: {"": "scale"} for launch in launches}
+    file = PythonFile(path.read_bytes())
+    edits = [
+        *Plain(file, [ReadLaunch(launch, kernel) for launch in launches], places).edits(),
+        *tensors(file),
+    ]
+    _assert_apart(edits)
+    changed = edited(file, ".", {}, edits).decode()
+    ast.parse(changed)
+    assert changed.startswith("import torch\nimport triton\nsrc = scale\n")
+    return changed.removeprefix("import torch\nimport triton\nsrc = scale\n")
+
+
+def _assert_apart(edits: list[Edit]) -> None:
+    ordered = sorted(edits)
+    assert all(first.end <= second.start for first, second in pairwise(ordered)), ordered
+
+
+CALL = "    kernel(y.data_ptr(), x.data_ptr(), 2.0, n, grid=lambda opt: [triton.cdiv(n, opt.TN)])\n"
+CALLED = """\
+    grid = lambda opt: (triton.cdiv(n, opt['TN']),)
+    with torch.cuda.device_of(y):
+        kernel[grid](y, x, 2.0, n)
+"""
+FORMS = {
+    "a dict of numbers, in strings as well": (
+        "kernel = triton.kernel(src, defines={'TYPE': 'float', 'TN': '16', 'MULT': 8}, num_warps=2)\n"
+        f"def f(y, x, n):\n{CALL}",
+        f"kernel = triton.autotune([triton.Config({{'TN': 16}}, 2)], key=[])(src)\ndef f(y, x, n):\n{CALLED}",
+    ),
+    "entries that no function takes are removed": (
+        "def f(y, x, n):\n    defines = {\n        'TYPE': x.dtype,\n        'TN': 16,  # elements\n"
+        "        'MULT': 8,\n    }\n"
+        f"    kernel = triton.kernel(src, x.device, defines=defines)\n{CALL}",
+        "def f(y, x, n):\n    defines = {\n        'TN': 16,  # elements\n    }\n"
+        f"    kernel = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n{CALLED}",
+    ),
+    "entries that are set later": (
+        "def f(y, x, n, twice):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    if twice:\n"
+        f"        defines['DOUBLED'] = True\n    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+        "def f(y, x, n, twice):\n    defines = {'TN': 16}\n    if twice:\n        defines['DOUBLED'] = True\n"
+        f"    kernel = triton.autotune([triton.Config(dict(defines), 4)], key=[])(src)\n{CALLED}",
+    ),
+    "one that the function lacks is left out when it runs": (
+        "def f(y, x, n):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    defines['MULT'] = 8\n"
+        f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+        "def f(y, x, n):\n    defines = {'TN': 16}\n    defines['MULT'] = 8\n    kernel = triton.autotune(\n"
+        "        [triton.Config({x: y for x, y in defines.items() if x in src.arg_names}, 4)],\n"
+        f"        key=[],\n    )(src)\n{CALLED}",
+    ),
+    "a number of warps of two branches, a number that str() gives": (
+        "def f(y, x, n):\n    warps = 4 if n < 512 else 8\n    size = str(16 if n < 512 else n)\n"
+        "    defines = {'TYPE': x.dtype, 'TN': size}\n"
+        f"    kernel = triton.kernel(src, defines=defines, num_warps=warps)\n{CALL}",
+        "def f(y, x, n):\n    warps = 4 if n < 512 else 8\n    size = str(16 if n < 512 else n)\n"
+        "    defines = {'TN': int(size)}\n"
+        f"    kernel = triton.autotune([triton.Config(defines, warps)], key=[])(src)\n{CALLED}",
+    ),
+    "grids by name and as tuples; lines stay aligned": (
+        "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 32})\n"
+        "def f(y, x, n):\n    g = lambda opt: (triton.cdiv(n, opt.d('TN')), 1)\n    kernel(y.data_ptr(),\n"
+        "           x.data_ptr(), 2.0, n,\n           grid=g)\n    args = [y.data_ptr(), x.data_ptr(), 1.0, n]\n"
+        "    kernel(*args, grid=[4])\n",
+        "kernel = triton.autotune([triton.Config({'TN': 32}, 4)], key=[])(src)\n"
+        "def f(y, x, n):\n    g = lambda opt: (triton.cdiv(n, opt['TN']), 1)\n"
+        "    with torch.cuda.device_of(y):\n        kernel[g](y,\n                  x, 2.0, n)\n"
+        "    args = [y, x, 1.0, n]\n    with torch.cuda.device_of(args[0]):\n        kernel[(4,)](*args)\n",
+    ),
+    "a list of configs": (
+        "configs = [triton.config(defines={'TN': '16'}, num_warps=2), triton.config({'TN': '32'})]\n"
+        "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
+        f"def f(y, x, n):\n{CALL}",
+        "configs = [triton.config(defines={'TN': '16'}, num_warps=2), triton.config({'TN': '32'})]\n"
+        "kernel = triton.autotune(\n"
+        "    [triton.Config(config.kwargs | {}, config.num_warps) for config in configs],\n"
+        f"    key=['n'],\n    restore_value=[\"Y\"],\n)(src)\ndef f(y, x, n):\n{CALLED}",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form(form: str, kernel: PortedKernel, tmp_path: Path) -> None:
+    before, after = FORMS[form]
+    assert plain(before, kernel, tmp_path) == after
+
+
+MADE = "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 16})\n"
+OTHERS = {
+    "a flag that may be false": "def f(y, x, n, twice):\n"
+    "    defines = {'TYPE': x.dtype, 'TN': 16, 'DOUBLED': twice}\n"
+    f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a flag that is false": "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 16, 'DOUBLED': 0})\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a sweep": f"kernel = triton.kernel(src, defines={{'TYPE': 'half', 'TN': [16, 32]}})\ndef f(y, x, n):\n{CALL}",
+    "a sweep by name": "sizes = [16, 32]\nkernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': sizes})\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a sweep over warps": "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 16}, num_warps=[1, 2])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a dict of elsewhere": f"def f(y, x, n, defines):\n    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a dict that is updated": "def f(y, x, n, **more):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n"
+    f"    defines.update(more)\n    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a dict that is passed on": "def f(y, x, n, g):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    g(defines)\n"
+    f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "defines of a call": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=[1], TN=32)\n",
+    "a result": f"{MADE}def f(y, x, n):\n    return kernel(y, x, 2.0, n, grid=[1])\n",
+    "a grid of elsewhere": f"{MADE}def f(y, x, n, grid):\n    kernel(y, x, 2.0, n, grid=grid)\n",
+    "a grid with more of its options": f"{MADE}def f(y, x, n):\n"
+    "    kernel(y, x, 2.0, n, grid=lambda opt: [g(opt)])\n",
+    "a grid with warps": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=lambda opt: [opt.num_warps])\n",
+    "a grid with a define that is no parameter": f"{MADE}def f(y, x, n):\n"
+    "    kernel(y, x, 2.0, n, grid=lambda opt: [opt.MULT])\n",
+    "a tensor that is calculated": f"{MADE}def f(y, x, n):\n    kernel(y.view(-1), x, 2.0, n, grid=[1])\n",
+    "a statement in a line": f"{MADE}def f(y, x, n):\n    if n: kernel(y, x, 2.0, n, grid=[1])\n",
+    "another text": "kernel = triton.kernel(src.strip(), defines={'TYPE': 'half', 'TN': 16})\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a function of another name": f"{MADE}k = triton.kernel\ndef f(y, x, n):\n{CALL}",
+    "another kernel name": "kernel = triton.kernel(src, kernel='scale', defines={'TN': 16})\n"
+    f"def f(y, x, n):\n{CALL}",
+}
+
+
+@pytest.mark.parametrize("form", OTHERS)
+def test_another_form_needs_a_launcher(form: str, kernel: PortedKernel, tmp_path: Path) -> None:
+    with pytest.raises(NotPlain):
+        plain(OTHERS[form], kernel, tmp_path)
+
+
+PACKAGE = f"""\
+import torch
+import triton
+
+src = '''{SOURCE}'''
+kernels = {{}}
+defines = {{'TYPE': 'float', 'TN': 16}}
+
+
+def scaled(x, twice, size):
+    key = (twice, size)
+    if key not in kernels:
+        defines = {{'TYPE': x.dtype, 'MULT': 1}}
+        defines['TN'] = size
+        if twice:
+            defines['DOUBLED'] = True
+        kernels[key] = triton.kernel(src, x.device, defines=defines)
+        defines['TN'] = 1  # the kernel object has its own
+    y = torch.zeros_like(x)
+    n = x.numel()
+    kernels[key](y.data_ptr(), x.data_ptr(), 0.5, n, grid=lambda opt: [triton.cdiv(n, opt.TN)])
+    return y
+"""
+PROGRAM = """\
+import torch, old
+x = torch.tensor([-3.0, float("nan"), 5.0] * 11)
+for dtype in (torch.float32, torch.float16):
+    for size in (16, 32):
+        torch.testing.assert_close(old.scaled(x.to(dtype), False, size), x.to(dtype) / 2, equal_nan=True)
+        torch.testing.assert_close(old.scaled(x.to(dtype), True, size), x.to(dtype), equal_nan=True)
+print(type(old.kernels[True, 32]).__name__, old.kernels[True, 32].configs[0].kwargs)
+"""
+
+
+def test_a_package_without_a_launcher(tmp_path: Path) -> None:
+    """It has no other modules than its kernels', and a define that is set later does not change a kernel object."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(PACKAGE)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
+    written = sorted(
+        path.relative_to(tmp_path / "new").as_posix() for path in (tmp_path / "new").rglob("*.py")
+    )
+    assert written == ["old/__init__.py", "old/kernels/__init__.py", "old/kernels/old.py"]
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    done = processes.run([sys.executable, "-c", PROGRAM], env=environment)
+    assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
