@@ -71,7 +71,7 @@ CALL = "    kernel(y.data_ptr(), x.data_ptr(), 2.0, n, grid=lambda opt: [triton.
 CALLED = """\
     grid = lambda opt: (triton.cdiv(n, opt['TN']),)
     with torch.cuda.device_of(y):
-        kernel[grid](y, x, 2.0, n)
+        kernel[grid](y, x, 2.0, int(n))
 """
 FORMS = {
     "a dict of numbers, in strings as well": (
@@ -114,8 +114,25 @@ FORMS = {
         "    kernel(*args, grid=[4])\n",
         "kernel = triton.autotune([triton.Config({'TN': 32}, 4)], key=[])(src)\n"
         "def f(y, x, n):\n    g = lambda opt: (triton.cdiv(n, opt['TN']), 1)\n"
-        "    with torch.cuda.device_of(y):\n        kernel[g](y,\n                  x, 2.0, n)\n"
-        "    args = [y, x, 1.0, n]\n    with torch.cuda.device_of(args[0]):\n        kernel[(4,)](*args)\n",
+        "    with torch.cuda.device_of(y):\n        kernel[g](y,\n                  x, 2.0, int(n))\n"
+        "    args = [y, x, 1.0, int(n)]\n    with torch.cuda.device_of(args[0]):\n        kernel[(4,)](*args)\n",
+    ),
+    "numbers that are numbers for sure, and others": (
+        "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 32})\n"
+        "def f(y, x, f, sizes):\n    m, k = x.shape\n    a, b = 2 * m, sizes[0]\n    for i in range(4):\n"
+        "        kernel(y, x, f, m * k - x.stride(0) + i, grid=[1])\n        kernel(y, x, 1 / 3, a, grid=[1])\n"
+        "        kernel(y, x, float(f), b, grid=[1])\n        kernel(y, x, f.item(), a + b, grid=[1])\n",
+        "kernel = triton.autotune([triton.Config({'TN': 32}, 4)], key=[])(src)\n"
+        "def f(y, x, f, sizes):\n    m, k = x.shape\n    a, b = 2 * m, sizes[0]\n    for i in range(4):\n"
+        + "".join(
+            f"        with torch.cuda.device_of(y):\n            kernel[(1,)](y, x, {numbers})\n"
+            for numbers in (
+                "float(f), m * k - x.stride(0) + i",
+                "1 / 3, a",
+                "float(f), int(b)",
+                "float(f.item()), int(a + b)",
+            )
+        ),
     ),
     "a list of configs": (
         "configs = [triton.config(defines={'TN': '16'}, num_warps=2), triton.config({'TN': '32'})]\n"
@@ -161,6 +178,8 @@ OTHERS = {
     "a grid with a define that is no parameter": f"{MADE}def f(y, x, n):\n"
     "    kernel(y, x, 2.0, n, grid=lambda opt: [opt.MULT])\n",
     "a tensor that is calculated": f"{MADE}def f(y, x, n):\n    kernel(y.view(-1), x, 2.0, n, grid=[1])\n",
+    "a list that grows": f"{MADE}def f(y, x, n):\n    args = [y, x, 2.0]\n    args += [n]\n"
+    "    kernel(*args, grid=[1])\n",
     "a statement in a line": f"{MADE}def f(y, x, n):\n    if n: kernel(y, x, 2.0, n, grid=[1])\n",
     "another text": "kernel = triton.kernel(src.strip(), defines={'TYPE': 'half', 'TN': 16})\n"
     f"def f(y, x, n):\n{CALL}",
@@ -177,6 +196,7 @@ def test_another_form_needs_a_launcher(form: str, kernel: PortedKernel, tmp_path
 
 
 PACKAGE = f"""\
+import numpy
 import torch
 import triton
 
@@ -196,7 +216,9 @@ def scaled(x, twice, size):
         defines['TN'] = 1  # the kernel object has its own
     y = torch.zeros_like(x)
     n = x.numel()
-    kernels[key](y.data_ptr(), x.data_ptr(), 0.5, n, grid=lambda opt: [triton.cdiv(n, opt.TN)])
+    half = torch.tensor(0.5) if twice else numpy.float32(0.5)
+    count = torch.tensor(n) if twice else numpy.int64(n)
+    kernels[key](y.data_ptr(), x.data_ptr(), half, count, grid=lambda opt: [triton.cdiv(n, opt.TN)])
     return y
 """
 PROGRAM = """\

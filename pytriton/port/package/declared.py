@@ -1,6 +1,7 @@
 """What the signature of a ported kernel cannot express -> the fields of its ``Source``.
 
-The constexprs that are not integers, and the defines that it does not accept; the pointers that it writes through,
+The constexprs that are not integers, and the defines that it does not accept; the pointers that it writes through
+and those that it only reads through,
 and the keys of tuning; the parameters that the source lacks under a condition; and where a source became several
 functions, the condition that selects this one.
 """
@@ -35,8 +36,10 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
     own = {*names_assigned(ported.folded.tree.body), *ported.folded.parameters}  # which the launcher refuses
     parameters = [p for variant in ported.variants for p in variant.translation.parameters]
     words = {p.identifier: _word(p, defines) for p in parameters}
+    pointers = {p.identifier for p in parameters if isinstance(p.type, PointerType)}
     return {
         "writes": [p.identifier for p in ported.parameters if p.written],
+        "reads": [p.identifier for p in ported.parameters if p.identifier in pointers and not p.written],
         "truths": {flag: [*values] for flag, values in leaves.truths.items()},
         "texts": [name for name in constexprs if name not in (*leaves.integers, *leaves.flags)],
         "closed": [name for name in leaves.closed if name.isupper() and name not in own],
@@ -49,7 +52,7 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
         "nulls": {
             p.identifier: words[p.identifier]
             for p in parameters
-            if isinstance(p.type, PointerType) and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
+            if p.identifier in pointers and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
         },
         "absent": [*_absent(ported)],
         "accepts": _choice(ported, defines) if ported.unfoldable else "",

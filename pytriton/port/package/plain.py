@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytriton.fold.variants import number
-from pytriton.lang.tree.types import PointerType
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
@@ -230,7 +231,7 @@ class Plain:
         _require("torch" in self.imported)
         grid, around = call.keywords[0].value, self._around(call, ast.FunctionDef, ast.Module)
         takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
-        above = f"with torch.cuda.device_of({_tensor(call.args[0], kernels[0])}):{newline}    "
+        above = f"with torch.cuda.device_of({_tensor(call.args[0])}):{newline}    "
         name = ast.unparse(grid)
         if isinstance(grid, ast.Name):
             values = _assigned(grid.id, around)
@@ -243,6 +244,7 @@ class Plain:
             above = f"{name} = {_grid(grid, takes)}{newline}{above}"
         else:
             name = _grid(grid, takes)
+        yield from self._numbers(call.args, kernels, around)
         start, end, last = file.span(call)[0], file.span(call.args[-1])[1], file.span(grid)[1]
         yield Edit(start, start, above)
         yield Edit(file.span(call.func)[1], file.span(call.func)[1], f"[{name}]")
@@ -251,6 +253,24 @@ class Plain:
         more = "    " + " " * len(f"[{name}]") * beside
         lines = (file.at(line, 0) for line in range(call.lineno + 1, (call.end_lineno or 0) + 1))
         yield from (Edit(at, at, more) for at in lines if not end <= at < last)
+
+    def _numbers(
+        self, arguments: list[ast.expr], kernels: Sequence[PortedKernel], around: ast.AST
+    ) -> Iterator[Edit]:
+        """``int(n)`` for a number that may be a tensor, which Triton takes for a pointer; the first is a tensor."""
+        match arguments:
+            case [ast.Starred(value=ast.Name(id=name))]:
+                values = _values(name, around)
+                _require(len(values) == 1 and isinstance(values[0], (ast.List, ast.Tuple)))
+                arguments = getattr(values[0], "elts", [])
+        types = {(*map(_type, kernel.variants[0].translation.parameters),) for kernel in kernels}
+        _require(len(types) == 1 and not any(isinstance(argument, ast.Starred) for argument in arguments))
+        for argument, word in zip(arguments, *types, strict=False):
+            _require(word == "" or argument is not arguments[0])
+            if word and not _is_number(argument, around):
+                start, end = self.file.span(argument)
+                yield Edit(start, start, f"{word}(")
+                yield Edit(end, end, ")")
 
 
 def _require(holds: object) -> None:
@@ -295,28 +315,62 @@ def _set(name: str, around: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     _require(uses == 0)
 
 
-def _is_number(node: ast.expr, around: ast.AST) -> bool:
-    """Whether an expression is an int, whatever the branch."""
+def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression is a number of Python for sure: others may be tensors, or lists."""
     match node:
-        case ast.Constant(value=int()):
+        case (
+            ast.Constant(value=int() | float())
+            | ast.Call(func=ast.Name(id="int" | "float" | "len") | ast.Attribute(attr="numel"))
+            | ast.Call(func=ast.Attribute(attr="size" | "stride"), args=[_])
+            | ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant() | ast.UnaryOp())
+        ):
             return True
-        case ast.IfExp(body=body, orelse=orelse):
-            return _is_number(body, around) and _is_number(orelse, around)
+        case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
+            return _is_number(left, around, names) and _is_number(right, around, names)
         case ast.Name(id=name):
-            values = _assigned(name, around)
-            return bool(values) and all(_is_number(value, around) for value in values)
+            values = _values(name, around)
+            known = all(_is_number(value, around, names | {name}) for value in values)
+            return name in names or (bool(values) and known)
     return False
 
 
-def _tensor(first: ast.expr, kernel: PortedKernel) -> str:
-    """The first argument, if it is a pointer that can be written twice."""
-    _require(isinstance(kernel.variants[0].translation.parameters[0].type, PointerType))
+def _values(name: str, around: ast.AST) -> list[ast.expr]:
+    """What a name is assigned in a function, 0 for an element of a shape or a range; nothing if there is more."""
+    values: list[ast.expr] = []
+    for node in ast.walk(around):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Attribute(attr="shape")):
+                values += [ast.Constant(0) for target in names if ast.unparse(target) == name]
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)):
+                pairs = zip(names, parts, strict=False)
+                values += [part for target, part in pairs if ast.unparse(target) == name]
+            case ast.For(target=ast.Name(id=used), iter=ast.Call(func=ast.Name(id="range"))) if used == name:
+                values.append(ast.Constant(0))
+    values += _assigned(name, around)
+    stores = (node for node in ast.walk(around) if isinstance(getattr(node, "ctx", None), ast.Store))
+    bindings = [ast.unparse(node) for node in stores]
+    bindings += [node.arg for node in ast.walk(around) if isinstance(node, ast.arg)]
+    return values if bindings.count(name) == len(values) else []
+
+
+def _tensor(first: ast.expr) -> str:
+    """The first argument, if it can be written twice."""
     match first:
         case ast.Starred(value=ast.Name(id=name)):
             return f"{name}[0]"
         case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr")) | tensor:
             _require(not any(isinstance(part, (ast.Starred, ast.Call)) for part in ast.walk(tensor)))
             return ast.unparse(tensor)
+
+
+def _type(parameter: Parameter) -> str:
+    """Python's type of a parameter that is a number."""
+    match parameter.type:
+        case PointerType():
+            return ""
+        case ScalarType(is_float=True):
+            return "float"
+    return "int"
 
 
 def _grid(grid: ast.expr, takes: set[str]) -> str:
