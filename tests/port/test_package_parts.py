@@ -20,7 +20,8 @@ from pytriton.port.package.edits import (
     Replacement,
     Uses,
     edited,
-    launcher_edits,
+    imports,
+    reads,
     tensors,
     uses_of,
 )
@@ -39,7 +40,9 @@ MAX_WITH_ALL = 345  # lines of a launcher with all parts; no package has them al
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
     file = PythonFile(text.encode())
-    changed = edited(file, dots, {}, [*launcher_edits(file, dots, opened), *tensors(file)])
+    changed = edited(
+        file, dots, {}, [*imports(file, dots), *(reads(file, dots) if opened else ()), *tensors(file)]
+    )
     ast.parse(changed)
     return changed.decode()
 

@@ -86,6 +86,15 @@ FORMS = {
         "def f(y, x, n):\n    defines = {\n        'TN': 16,  # elements\n    }\n"
         f"    kernel = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n{CALLED}",
     ),
+    "a class, and a function with a dict of its own": (
+        "class C:\n    sizes = {'TYPE': 'half', 'TN': 32}\n    kernel = triton.kernel(src, defines=sizes)\n"
+        "    def f(self, y, x):\n        defines = {'TYPE': x.dtype, 'TN': True}\n"
+        "        k = triton.kernel(src, defines=defines)\n        k(y, x, 1.0, x.numel(), grid=[1])\n",
+        "class C:\n    sizes = {'TN': 32}\n    kernel = triton.autotune([triton.Config(sizes, 4)], key=[])(src)\n"
+        "    def f(self, y, x):\n        defines = {'TN': 1}\n"
+        "        k = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n"
+        "        with torch.cuda.device_of(y):\n            k[(1,)](y, x, 1.0, x.numel())\n",
+    ),
     "entries that are set later": (
         "def f(y, x, n, twice):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    if twice:\n"
         f"        defines['DOUBLED'] = True\n    kernel = triton.kernel(src, defines=defines)\n{CALL}",
@@ -171,6 +180,10 @@ OTHERS = {
     f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
     "defines of a call": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=[1], TN=32)\n",
     "a result": f"{MADE}def f(y, x, n):\n    return kernel(y, x, 2.0, n, grid=[1])\n",
+    "a grid that is called": f"{MADE}def f(y, x, n):\n    g = lambda opt: [1]\n    print(g(n))\n"
+    "    kernel(y, x, 2.0, n, grid=g)\n",
+    "a dict of another function": "def f(y, x, n):\n    defines = {'TYPE': x.dtype, 'TN': 32}\n"
+    "    return defines\ndefines = {'TYPE': 'half', 'TN': 16}\nkernel = triton.kernel(src, defines=defines)\n",
     "a grid of elsewhere": f"{MADE}def f(y, x, n, grid):\n    kernel(y, x, 2.0, n, grid=grid)\n",
     "a grid with more of its options": f"{MADE}def f(y, x, n):\n"
     "    kernel(y, x, 2.0, n, grid=lambda opt: [g(opt)])\n",

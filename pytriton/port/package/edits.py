@@ -76,13 +76,6 @@ def edited(
     return data
 
 
-def launcher_edits(file: PythonFile, dots: str, opened: bool) -> Iterator[Edit]:
-    """Those of a package that has a launcher. ``opened``: files are opened by ``triton.read``."""
-    yield from imports(file, dots)
-    if opened:
-        yield from _reads(file, dots)
-
-
 def tensors(file: PythonFile) -> Iterator[Edit]:
     """Tensors for their addresses, where only a launch sees them."""
     for start, end in map(file.span, _addresses(file.tree)):
@@ -167,7 +160,7 @@ def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]
 # ---------------------------------------------------------------- files that are opened
 
 
-def _reads(file: PythonFile, dots: str) -> Iterator[Edit]:
+def reads(file: PythonFile, dots: str) -> Iterator[Edit]:
     """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
     names = (name for name, module in bound(file.tree, file.tree.body) if module == "triton")
     name = next(names, LAUNCHER)

@@ -30,8 +30,8 @@ from pytriton.port.package.edits import (
     Uses,
     edited,
     imports,
-    launcher_edits,
     looks_at_text,
+    reads,
     tensors,
     uses_of,
 )
@@ -324,7 +324,8 @@ def _edit_files(work: _Work) -> None:
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
-        edits = [*launcher_edits(file, dots, bool(work.gone)), *(() if wraps else tensors(file))]
+        edits = [*imports(file, dots), *(reads(file, dots) if work.gone else ())]
+        edits += () if wraps else tensors(file)
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed

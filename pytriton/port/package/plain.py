@@ -33,6 +33,9 @@ _ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "auto
 _LAUNCHER: Final = ("truths", "unused", "halves", "buffers", "nulls", "absent", "accepts")
 
 
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+
+
 class NotPlain(Exception):
     """This needs the launcher."""
 
@@ -137,10 +140,10 @@ class Plain:
         given = {by.arg: by.value for by in call.keywords}
         of_call = [launch for launch in self.launched if launch.site.kernel.line == call.lineno]
         _require(of_call and len(call.args) in (1, 2) and given.keys() <= _ARGUMENTS)
-        source, around = call.args[0], self._around(call, ast.FunctionDef, ast.Module)
+        source, around = call.args[0], self._around(call, *_SCOPES)
         defines = given.get("defines", ast.Dict([], []))
         displays = _displays(defines, around)
-        later = [*_set(defines.id, around)] if isinstance(defines, ast.Name) else []
+        later = _set(defines.id, around) if isinstance(defines, ast.Name) else []
         entries = [row for of in displays for row in zip(map(_key, of.keys), of.values, strict=True)]
         fields = [declared(launch.kernel) for launch in of_call]
         _require(not any(of[name] for of in fields for name in _LAUNCHER))
@@ -212,6 +215,8 @@ class Plain:
                 return f"{first} if {self.file.text(test)} else {second}"
             case ast.Constant(value=value):
                 _require(value or not flag)
+                if value is True and not flag:
+                    return "1"
                 return self.file.text(node) if number(value) == value else repr(number(value))
         texts = {number(x) != x or (isinstance(x, Unknown) and "str(" in x.text) for x in known}
         _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
@@ -229,13 +234,13 @@ class Plain:
         kernels = [launch.kernel for launch in self.launched if launch.site.line == call.lineno]
         _require(kernels and isinstance(statement, ast.Expr) and len(call.keywords) == 1 and call.args)
         _require("torch" in self.imported)
-        grid, around = call.keywords[0].value, self._around(call, ast.FunctionDef, ast.Module)
+        grid, around = call.keywords[0].value, self._around(call, *_SCOPES)
         takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
         above = f"with torch.cuda.device_of({_tensor(call.args[0])}):{newline}    "
         name = ast.unparse(grid)
         if isinstance(grid, ast.Name):
             values = _assigned(grid.id, around)
-            _require(values)
+            _require(values and not _others(grid.id, "grid", around))
             yield from (file.edit(value, _grid(value, takes)) for value in values)
         elif isinstance(grid, ast.Lambda):
             name = "grid"
@@ -286,9 +291,17 @@ def _key(key: ast.expr | None) -> str:
     raise NotPlain
 
 
+def _own(around: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, a class or a module, those of functions and classes inside aside."""
+    for node in ast.iter_child_nodes(around):
+        yield node
+        if not isinstance(node, _SCOPES):
+            yield from _own(node)
+
+
 def _assigned(name: str, around: ast.AST) -> list[ast.expr]:
     """What a name is assigned in a function."""
-    assignments = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    assignments = (node for node in _own(around) if isinstance(node, ast.Assign))
     return [node.value for node in assignments if [*map(ast.unparse, node.targets)] == [name]]
 
 
@@ -300,19 +313,27 @@ def _displays(defines: ast.expr, around: ast.AST) -> list[ast.Dict]:
     return displays
 
 
-def _set(name: str, around: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _set(name: str, around: ast.AST) -> list[tuple[str, ast.expr]]:
     """The entries that are set later, by ``defines['TM'] = 32``; nothing else is done with the dict."""
-    uses = -len(_assigned(name, around))
+    entries: list[tuple[str, ast.expr]] = []
     for node in ast.walk(around):
         match node:
-            case ast.Name(id=used) | ast.arg(arg=used) if used == name:
-                uses += 1
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=used), slice=key)]) if used == name:
-                uses -= 1
-                yield _key(key), node.value
-            case ast.keyword(arg="defines", value=ast.Name(id=used)) if used == name:
-                uses -= 1
-    _require(uses == 0)
+                entries.append((_key(key), node.value))
+    _require(_others(name, "defines", around) == len(entries))
+    return entries
+
+
+def _others(name: str, keyword: str, around: ast.AST) -> int:
+    """How often a name occurs, other than assigned in this function and as this argument."""
+    count = -len(_assigned(name, around))
+    for node in ast.walk(around):
+        match node:
+            case ast.Name(id=used) | ast.arg(arg=used):
+                count += used == name
+            case ast.keyword(arg=by, value=ast.Name(id=used)):
+                count -= (by, used) == (keyword, name)
+    return count
 
 
 def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozenset()) -> bool:
@@ -336,8 +357,8 @@ def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozense
 
 def _values(name: str, around: ast.AST) -> list[ast.expr]:
     """What a name is assigned in a function, 0 for an element of a shape or a range; nothing if there is more."""
-    values: list[ast.expr] = []
-    for node in ast.walk(around):
+    values, bindings = _assigned(name, around), 0
+    for node in _own(around):
         match node:
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Attribute(attr="shape")):
                 values += [ast.Constant(0) for target in names if ast.unparse(target) == name]
@@ -346,11 +367,11 @@ def _values(name: str, around: ast.AST) -> list[ast.expr]:
                 values += [part for target, part in pairs if ast.unparse(target) == name]
             case ast.For(target=ast.Name(id=used), iter=ast.Call(func=ast.Name(id="range"))) if used == name:
                 values.append(ast.Constant(0))
-    values += _assigned(name, around)
-    stores = (node for node in ast.walk(around) if isinstance(getattr(node, "ctx", None), ast.Store))
-    bindings = [ast.unparse(node) for node in stores]
-    bindings += [node.arg for node in ast.walk(around) if isinstance(node, ast.arg)]
-    return values if bindings.count(name) == len(values) else []
+    for node in ast.walk(around):
+        match node:
+            case ast.Name(id=used, ctx=ast.Store()) | ast.arg(arg=used):
+                bindings += used == name
+    return values if bindings == len(values) else []
 
 
 def _tensor(first: ast.expr) -> str:
