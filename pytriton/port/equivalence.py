@@ -25,6 +25,7 @@ import torch
 
 from pytriton.compat.interpreter_names import InterpreterBuilder
 from pytriton.compat.triton_names import InterpreterError, JITFunction, triton
+from pytriton.fold.variants import number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.checks.diagnostics import Stuck
@@ -84,19 +85,21 @@ def load_ported(path: Path) -> ModuleType:
 def ported(folder: Path, module: str, source: str, defines: Mapping[str, Any]) -> Callable[..., None]:
     """What launches a ported kernel with these defines, for ``compare``.
 
-    ``folder``: that of the modules of kernels; the launcher module is in it or in the package around it.
-    ``source``: the name of the kernel's ``Source`` in its module.
+    ``folder``: that of the modules of kernels; a launcher module is in it or in the package around it.
+    ``source``: the name of the kernel's ``Source`` in its module, or of its function.
     """
     outside = not (folder / "_triton.py").exists()
     package = load_ported(folder.parent if outside else folder)
     inner = f".{folder.name}.{module}" if outside else f".{module}"
-    launcher = importlib.import_module("._triton", package.__name__)
     sources = getattr(importlib.import_module(inner, package.__name__), source)
 
     def launch(*arguments: Any, config: Any, grid: Any) -> None:
+        if names := getattr(sources, "arg_names", ()):
+            constexprs = {name: number(defines[name]) for name in names if name in defines}
+            return sources[grid](*arguments, num_warps=config.num_warps, **constexprs)
+        launcher = importlib.import_module("._triton", package.__name__)
         kernel = launcher.kernel(sources, defines=dict(defines), num_warps=config.num_warps)
-        first = sources[0] if isinstance(sources, tuple) else sources
-        buffers = list(getattr(first, "buffers", ()))
+        buffers = list(getattr(kernel.sources[0], "buffers", ()))
         count = len(arguments) - len(buffers)
         for name, value in zip(buffers, arguments[count:], strict=True):
             kernel.constants[name] = value.view(torch.uint8)  # the memory itself, which is watched

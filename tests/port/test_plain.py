@@ -257,3 +257,15 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     done = processes.run([sys.executable, "-c", PROGRAM], env=environment)
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
+
+
+def test_its_comparison_tests(tmp_path: Path) -> None:
+    """They launch the functions themselves."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(PACKAGE)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new"), "--with-tests"]) == 0
+    done = processes.python(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path / "new" / "old_comparison"
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
