@@ -96,7 +96,8 @@ def ported(folder: Path, module: str, source: str, defines: Mapping[str, Any]) -
     def launch(*arguments: Any, config: Any, grid: Any) -> None:
         if names := getattr(sources, "arg_names", ()):
             constexprs = {name: number(defines[name]) for name in names if name in defines}
-            return sources[grid](*arguments, num_warps=config.num_warps, **constexprs)
+            sources[grid](*arguments, num_warps=config.num_warps, **constexprs)
+            return
         launcher = importlib.import_module("._triton", package.__name__)
         kernel = launcher.kernel(sources, defines=dict(defines), num_warps=config.num_warps)
         buffers = list(getattr(kernel.sources[0], "buffers", ()))
