@@ -345,7 +345,7 @@ for a, n in ((torch.tensor(2.0), torch.tensor(3)), (numpy.float32(2), numpy.int6
     old.f(y, torch.ones(16), a, n)
     assert y.sum() == 6, y
 one = torch.zeros(())
-old.f(one, torch.tensor(5.0), 2.0, 1)
+old.f(one, torch.tensor(5.0), 2.0, True)
 print(one.item())
 """
     assert run(tmp_path, NUMBERS, program).split() == ["10.0"]

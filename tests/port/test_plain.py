@@ -87,13 +87,21 @@ FORMS = {
         f"    kernel = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n{CALLED}",
     ),
     "a class, and a function with a dict of its own": (
-        "class C:\n    sizes = {'TYPE': 'half', 'TN': 32}\n    kernel = triton.kernel(src, defines=sizes)\n"
+        "class C:\n    kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 32})\n"
         "    def f(self, y, x):\n        defines = {'TYPE': x.dtype, 'TN': True}\n"
         "        k = triton.kernel(src, defines=defines)\n        k(y, x, 1.0, x.numel(), grid=[1])\n",
-        "class C:\n    sizes = {'TN': 32}\n    kernel = triton.autotune([triton.Config(sizes, 4)], key=[])(src)\n"
+        "class C:\n    kernel = triton.autotune([triton.Config({'TN': 32}, 4)], key=[])(src)\n"
         "    def f(self, y, x):\n        defines = {'TN': 1}\n"
         "        k = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n"
         "        with torch.cuda.device_of(y):\n            k[(1,)](y, x, 1.0, x.numel())\n",
+    ),
+    "conditions in conditions, and a truth value for a number": (
+        "def f(y, x, a, b):\n"
+        "    defines = {'TYPE': x.dtype, 'TN': ('16' if a else 32) if (b if a else a) else 64}\n"
+        "    k = triton.kernel(src, x.device, defines=defines)\n    k(y, x, 1.0, True, grid=[1])\n",
+        "def f(y, x, a, b):\n    defines = {'TN': (16 if a else 32) if (b if a else a) else 64}\n"
+        "    k = triton.autotune([triton.Config(defines, 4)], key=[])(src)\n"
+        "    with torch.cuda.device_of(y):\n        k[(1,)](y, x, 1.0, int(True))\n",
     ),
     "entries that are set later": (
         "def f(y, x, n, twice):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    if twice:\n"
@@ -180,6 +188,26 @@ OTHERS = {
     f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
     "defines of a call": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=[1], TN=32)\n",
     "a result": f"{MADE}def f(y, x, n):\n    return kernel(y, x, 2.0, n, grid=[1])\n",
+    "defines by their place": f"kernel = triton.kernel(src, {{'TYPE': 'half', 'TN': 16}})\ndef f(y, x, n):\n{CALL}",
+    "two kernel objects of a dict": "def f(y, x, n):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n"
+    f"    k = triton.kernel(src, defines=defines)\n    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a dict that others may import": "defines = {'TYPE': 'half', 'TN': 16}\n"
+    f"kernel = triton.kernel(src, defines=defines)\ndef f(y, x, n):\n{CALL}",
+    "a global": "def f(y, x, n):\n    global defines\n    defines = {'TYPE': x.dtype, 'TN': 16}\n"
+    f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a string": "def f(y, x, n):\n    defines = {'TYPE': x.dtype, 'TN': '%d' % n}\n"
+    f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "parentheses around the kernel": f"{MADE}def f(y, x, n):\n    (kernel)(y, x, 2.0, n, grid=[1])\n",
+    "parentheses around an argument": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, (n), grid=[1])\n",
+    "parentheses around a grid": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=([1]))\n",
+    "a grid before arguments": f"{MADE}def f(y, *x):\n    kernel(grid=[1], *x)\n",
+    "a comment in a launch": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n,  # elements\n           grid=[1])\n",
+    "a comment in a kernel object": "kernel = triton.kernel(src,  # scale\n"
+    f"    defines={{'TYPE': 'half', 'TN': 16}})\ndef f(y, x, n):\n{CALL}",
+    "a list that is changed": f"{MADE}def f(y, x, n):\n    args = [y, 2.0, n]\n    args.insert(1, x)\n"
+    "    kernel(*args, grid=[1])\n",
+    "a list for two launches": f"{MADE}def f(y, x, n):\n    args = [y, x, 2.0, n]\n"
+    "    kernel(*args, grid=[1])\n    kernel(*args, grid=[1])\n",
     "a grid that is called": f"{MADE}def f(y, x, n):\n    g = lambda opt: [1]\n    print(g(n))\n"
     "    kernel(y, x, 2.0, n, grid=g)\n",
     "a dict of another function": "def f(y, x, n):\n    defines = {'TYPE': x.dtype, 'TN': 32}\n"
@@ -206,6 +234,43 @@ OTHERS = {
 def test_another_form_needs_a_launcher(form: str, kernel: PortedKernel, tmp_path: Path) -> None:
     with pytest.raises(NotPlain):
         plain(OTHERS[form], kernel, tmp_path)
+
+
+LOADER = """\
+import os
+import torch
+import triton
+
+
+def load(name):
+    return triton.read(os.path.join(os.path.dirname(__file__), name))
+
+
+def f(x, name):
+    y = torch.zeros_like(x)
+    n = x.numel()
+    kernel = triton.kernel(load(name), x.device, defines={'TYPE': 'float', 'TN': 16, 'MULT': 1})
+    kernel(y.data_ptr(), x.data_ptr(), 3.0, n, grid=lambda opt: [triton.cdiv(n, opt.TN)])
+    return y
+
+
+def both(x):
+    return f(x, 'mul.c'), f(x, 'add.c')
+"""
+
+
+def test_one_read_for_two_files_needs_a_launcher(tmp_path: Path) -> None:
+    """Both kernels have one name."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(LOADER)
+    (tmp_path / "old" / "mul.c").write_text(SOURCE)
+    (tmp_path / "old" / "add.c").write_text(SOURCE.replace("x * f", "x + f"))
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
+    assert "class kernel" in (tmp_path / "new" / "old" / "_triton.py").read_text()
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    program = "import torch, old; print(*(y.sum().item() for y in old.both(torch.full((20,), 2.0))))"
+    done = processes.run([sys.executable, "-c", program], env=environment)
+    assert done.stdout.split() == ["120.0", "100.0"], done.stderr
 
 
 PACKAGE = f"""\

@@ -352,13 +352,16 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
                 raise NotPlain
             launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
             path, line, column = source.at
-            sources[path.resolve()].setdefault((line, column), {})[name or ""] = kernels[0]
+            of_place = sources[path.resolve()].setdefault((line, column), {})
+            if of_place.setdefault(name or "", kernels[0]) is not kernels[0]:
+                raise NotPlain  # several texts
     files: dict[str, bytes | None] = {n: None for n, data in work.package.files.items() if data is None}
     uses, code, tunes = Uses(), _code(work.root), False
     if not sources.keys() <= {*code}:
         raise NotPlain  # a text of another package
+    names_of_all = {path.stem for path in code}.union(*(_names_in(work, path) for path in code))
     for path in code:
-        file, taken = PythonFile(path.read_bytes()), {*_names_in(work, path)}
+        file, taken = PythonFile(path.read_bytes()), {*names_of_all}
         names: dict[int, Replacement] = {}
         for placed in work.package.placed:
             if any(placed.kernel is kernel for of in sources[path].values() for kernel in of.values()):
@@ -368,10 +371,12 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
                 names[id(placed.kernel)] = Replacement(
                     name, placed.module.removesuffix(".py").replace("/", ".")
                 )
-        named = {
-            at: {kernel: names[id(function)].alias for kernel, function in of.items()}
-            for at, of in sources[path].items()
-        }
+        named: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+        for at, of in sources[path].items():
+            for name, function in of.items():
+                if id(function) not in names:
+                    raise NotPlain  # a kernel that its text is not ported for
+                named[at][name] = names[id(function)].alias
         plain = Plain(file, launched[path], named)
         edits = [*plain.edits(), *tensors(file), *(imports(file, _dots(work, path)) if plain.module else ())]
         if plain.module:
@@ -380,6 +385,10 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
         changed = edited(file, _dots(work, path), {}, edits, names.values())
         if changed != file.data:
             files[work.shown(path)] = changed
+            with suppress(SyntaxError):
+                ast.parse(changed)
+                continue
+            raise NotPlain  # parentheses around an expression
     for owner in work.modules.values():
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries, None).encode()
     truth = any("tl.int1" in kernel.text for kernel in work.package.kernels)

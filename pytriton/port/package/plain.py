@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -62,30 +63,34 @@ class Plain:
     ) -> None:
         self.file, self.launched, self.sources = file, launched, sources
         self.above = {part: node for node in ast.walk(file.tree) for part in ast.iter_child_nodes(node)}
-        imports = (node.names for node in self.above if isinstance(node, ast.Import))
+        imports = (node.names for node in file.tree.body if isinstance(node, ast.Import))
         self.imported = {alias.asname or alias.name for names in imports for alias in names}
         self.module = self.tunes = False  # whether the file needs that of port_plain.py.j2, and its autotuner
 
     def edits(self) -> dict[Edit, None]:
         """All of them; no two overlap."""
         tree, edits, lines = self.file.tree, dict[Edit, None](), {0}
+        launches: dict[Edit, None] = {}  # in whose place no comment may be
         uses = uses_of(tree)
         _require({*bound(tree, self.above)} <= {("triton", "triton")} and not uses.modules)
         self.module = bool(uses.testing)
+        _require(b"coding" not in self.file.data[:200])
         for node in self.above:
             match node:
                 case ast.Name(id="triton", ctx=ast.Load()):
-                    edits |= dict.fromkeys(self._use(node))
+                    launches |= dict.fromkeys(self._use(node))
                 case ast.Constant(value=str()) if (node.lineno, node.col_offset) in self.sources:
-                    (name,) = self.sources[node.lineno, node.col_offset].values()
+                    name, *others = self.sources[node.lineno, node.col_offset].values()
+                    _require(not others)
                     edits[self.file.edit(node, name)] = None
                 case ast.Call() if is_import_of_triton(node, tree):
                     _require(isinstance(self.above[node], ast.Assign))
                 case ast.Call(keywords=keywords) if any(by.arg == "grid" for by in keywords):
-                    edits |= dict.fromkeys(self._launch(node))
+                    launches |= dict.fromkeys(self._launch(node))
                     lines.add(node.lineno)
         _require(lines >= {launch.site.line for launch in self.launched})
-        return edits
+        _require(not any(b"#" in self.file.data[edit.start : edit.end] for edit in launches if edit.text))
+        return edits | launches
 
     def _use(self, node: ast.Name) -> Iterator[Edit]:
         attribute = self.above[node]
@@ -140,10 +145,15 @@ class Plain:
         given = {by.arg: by.value for by in call.keywords}
         of_call = [launch for launch in self.launched if launch.site.kernel.line == call.lineno]
         _require(of_call and len(call.args) in (1, 2) and given.keys() <= _ARGUMENTS)
+        _require("device" in ast.unparse(call.args[-1]) or not call.args[1:])
         source, around = call.args[0], self._around(call, *_SCOPES)
         defines = given.get("defines", ast.Dict([], []))
         displays = _displays(defines, around)
-        later = _set(defines.id, around) if isinstance(defines, ast.Name) else []
+        later = []
+        if isinstance(defines, ast.Name):  # a dict of this function, for this kernel object alone
+            later = _set(defines.id, around)
+            nodes = [*map(ast.unparse, ast.walk(around))]
+            _require(isinstance(around, ast.FunctionDef) and nodes.count(f"defines={defines.id}") == 1)
         entries = [row for of in displays for row in zip(map(_key, of.keys), of.values, strict=True)]
         fields = [declared(launch.kernel) for launch in of_call]
         _require(not any(of[name] for of in fields for name in _LAUNCHER))
@@ -154,8 +164,14 @@ class Plain:
         for name, node in (*taken, *later):
             flag = any(name in launch.kernel.folded.leaves.flags for launch in of_call)
             constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            known = (launch.site.kernel.defines.get(name) for launch in of_call)
-            values[node] = self._value(node, flag, [value for value in known if value not in constants])
+            read = (launch.site.kernel.defines.get(name) for launch in of_call)
+            known = [value for value in read if value not in constants]
+            _require(not any("dtype" in (getattr(x, "kind", ""), type(x).__name__.lower()) for x in known))
+            words = any(isinstance(value, str) and number(value) == value for value in constants)
+            integer = any(name in launch.kernel.folded.leaves.integers for launch in of_call)
+            _require(not (words and integer) or _is_number(node, around))
+            value = self._value(node, flag, known)
+            values[node] = self.file.text(node) if ast.dump(value) == ast.dump(node) else ast.unparse(value)
         if defines in displays:
             text = f"{{{', '.join(f'{name!r}: {values[node]}' for name, node in taken)}}}"
         else:
@@ -164,6 +180,7 @@ class Plain:
             yield from (edit for display in displays for edit in self._without(display, values))
         if any(name not in some for some in constexprs for name, _ in (*taken, *later)):
             _require(not any(isinstance(part, (ast.Call, ast.Constant)) for part in ast.walk(source)))
+            _require(not isinstance(around, ast.ClassDef) and ast.unparse(source) not in ("x", "y"))
             text = f"{{x: y for x, y in {text}.items() if x in {ast.unparse(source)}.arg_names}}"
         elif later:  # another kernel object may be made with other values
             text = f"dict({text})"
@@ -185,6 +202,8 @@ class Plain:
             _require(_is_number(warps, around))
             return [f"[triton.Config({constexprs}, {ast.unparse(warps)})]", "key=[]"]
         self.module = self.tunes = True
+        _require(isinstance(around, (ast.FunctionDef, ast.Module)))
+        _require("config" not in map(ast.unparse, ast.walk(around)))
         key, parameters = given.get("autotune_key", ast.Constant(0)), kernels[0].parameters
         _require(isinstance(key, ast.List) and all(kernel.parameters == parameters for kernel in kernels))
         _require({*ast.literal_eval(key)} <= {parameter.identifier for parameter in parameters})
@@ -195,32 +214,31 @@ class Plain:
 
     def _without(self, display: ast.Dict, values: Mapping[ast.expr, str]) -> Iterator[Edit]:
         """A display without the entries that have no value here."""
-        pairs = zip(filter(None, display.keys), display.values, strict=True)
+        keys = [*filter(None, display.keys)]
+        pairs = zip(keys, display.values, strict=True)
         spans = [(self.file.span(key)[0], self.file.span(value)[1]) for key, value in pairs]
         kept = [at for at, value in enumerate(display.values) if value in values]
         last = kept[-1] if kept else -1
         yield from (Edit(spans[at][0], spans[at + 1][0], "") for at in range(last) if at not in kept)
         if last + 1 < len(spans):
-            first, end = display.values[last + 1].lineno, display.values[-1].end_lineno or 0
+            first, end = keys[last + 1].lineno, display.values[-1].end_lineno or 0
             if kept and (display.values[last].end_lineno or 0) < first and end < (display.end_lineno or 0):
                 yield Edit(self.file.at(first, 0), self.file.at(end + 1, 0), "")
             else:
                 yield Edit(spans[last][1] if kept else spans[0][0], spans[-1][1], "")
 
-    def _value(self, node: ast.expr, flag: bool, known: Sequence[object]) -> str:
+    def _value(self, node: ast.expr, flag: bool, known: Sequence[object]) -> ast.expr:
         """The value of a define, ``known`` ones that are not constants: a number in a string becomes one."""
         match node:
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                first, second = (self._value(arm, flag, known) for arm in (body, orelse))
-                return f"{first} if {self.file.text(test)} else {second}"
+                return ast.IfExp(test, self._value(body, flag, known), self._value(orelse, flag, known))
             case ast.Constant(value=value):
                 _require(value or not flag)
-                if value is True and not flag:
-                    return "1"
-                return self.file.text(node) if number(value) == value else repr(number(value))
+                constant: Any = 1 if value is True else number(value)
+                return node if flag else ast.Constant(constant)
         texts = {number(x) != x or (isinstance(x, Unknown) and "str(" in x.text) for x in known}
         _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
-        return f"int({self.file.text(node)})" if True in texts else self.file.text(node)
+        return ast.Call(ast.Name("int"), [node], []) if True in texts else node
 
     # ---------------------------------------------------------------- launches
 
@@ -251,6 +269,9 @@ class Plain:
             name = _grid(grid, takes)
         yield from self._numbers(call.args, kernels, around)
         start, end, last = file.span(call)[0], file.span(call.args[-1])[1], file.span(grid)[1]
+        between, behind = file.data[end : file.span(grid)[0]], file.data[last : file.span(call)[1]]
+        _require(re.fullmatch(rb"\s*,\s*grid\s*=\s*", between) and re.fullmatch(rb"[\s,]*\)", behind))
+        _require(file.data[file.span(call.func)[1] :][:1] == b"(")
         yield Edit(start, start, above)
         yield Edit(file.span(call.func)[1], file.span(call.func)[1], f"[{name}]")
         yield Edit(end, last, "")
@@ -266,7 +287,9 @@ class Plain:
         match arguments:
             case [ast.Starred(value=ast.Name(id=name))]:
                 values = _values(name, around)
+                unpacked = [*map(ast.unparse, ast.walk(around))].count(f"*{name}")
                 _require(len(values) == 1 and isinstance(values[0], (ast.List, ast.Tuple)))
+                _require(_others(name, "", around) == unpacked == 1)
                 arguments = getattr(values[0], "elts", [])
         types = {(*map(_type, kernel.variants[0].translation.parameters),) for kernel in kernels}
         _require(len(types) == 1 and not any(isinstance(argument, ast.Starred) for argument in arguments))
@@ -331,6 +354,8 @@ def _others(name: str, keyword: str, around: ast.AST) -> int:
         match node:
             case ast.Name(id=used) | ast.arg(arg=used):
                 count += used == name
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                count += name in names
             case ast.keyword(arg=by, value=ast.Name(id=used)):
                 count -= (by, used) == (keyword, name)
     return count
@@ -339,6 +364,8 @@ def _others(name: str, keyword: str, around: ast.AST) -> int:
 def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozenset()) -> bool:
     """Whether an expression is a number of Python for sure: others may be tensors, or lists."""
     match node:
+        case ast.Constant(value=bool()):
+            return False
         case (
             ast.Constant(value=int() | float())
             | ast.Call(func=ast.Name(id="int" | "float" | "len") | ast.Attribute(attr="numel"))
