@@ -47,7 +47,7 @@ def plain(text: str, kernel: PortedKernel, folder: Path) -> str:
     path = folder / "ops.py"
     path.write_text(HEAD + text)
     launches = [launch for found in extract(path, folder) for launch in found.launches]
-    if any(launch.kernel.source.at is None for launch in launches):
+    if any(getattr(launch.kernel.source, "at", None) is None for launch in launches):
         raise NotPlain
     places = {launch.kernel.source.at[1:]: {"": "scale"} for launch in launches}
     file = PythonFile(path.read_bytes())
@@ -216,7 +216,12 @@ OTHERS = {
     "a grid with more of its options": f"{MADE}def f(y, x, n):\n"
     "    kernel(y, x, 2.0, n, grid=lambda opt: [g(opt)])\n",
     "a grid with warps": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=lambda opt: [opt.num_warps])\n",
-    "a grid with a define that is no parameter": f"{MADE}def f(y, x, n):\n"
+    "a key by a name": "key = 'n'\n"
+    "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=[], autotune_key=[key])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a copy of the text": "kernel = triton.kernel(str(src), defines={'TYPE': 'half', 'TN': 16})\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a grid with a define that the kernel lacks": f"{MADE}def f(y, x, n):\n"
     "    kernel(y, x, 2.0, n, grid=lambda opt: [opt.MULT])\n",
     "a tensor that is calculated": f"{MADE}def f(y, x, n):\n    kernel(y.view(-1), x, 2.0, n, grid=[1])\n",
     "a list that grows": f"{MADE}def f(y, x, n):\n    args = [y, x, 2.0]\n    args += [n]\n"

@@ -87,7 +87,7 @@ def named(text: str, name: str) -> str:
 def table(labels: Mapping[str, Replacement], truth: bool = False) -> str:
     """The ``__init__`` of the modules: the kernels of sources that are not strings of the code.
 
-    ``truth``: there is no launcher that corrects truth values in Triton's interpreter.
+    ``truth``: this module corrects truth values in Triton's interpreter, as a launcher does.
     """
     texts = []
     for label, name in labels.items():

@@ -348,7 +348,7 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             name, source = site.kernel.kernel, site.kernel.source
             functions = _by_kernel(text.kernels, of_file=name is not None)
             kernels = [kernel for kernel, *_ in functions if name in (None, kernel.kernel)]
-            if len(kernels) != 1 or site.file is None or source.at is None:
+            if len(kernels) != 1 or site.file is None or getattr(source, "at", None) is None:
                 raise NotPlain
             launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
             path, line, column = source.at

@@ -206,7 +206,10 @@ class Plain:
         _require("config" not in map(ast.unparse, ast.walk(around)))
         key, parameters = given.get("autotune_key", ast.Constant(0)), kernels[0].parameters
         _require(isinstance(key, ast.List) and all(kernel.parameters == parameters for kernel in kernels))
-        _require({*ast.literal_eval(key)} <= {parameter.identifier for parameter in parameters})
+        _require(
+            {getattr(element, "value", None) for element in getattr(key, "elts", ())}
+            <= {parameter.identifier for parameter in parameters}
+        )
         written = ", ".join(f'"{parameter.identifier}"' for parameter in parameters if parameter.written)
         config = f"triton.Config(config.kwargs | {constexprs}, config.num_warps)"
         listed = f"[{config} for config in {self.file.text(given['autotune_configs'])}]"
