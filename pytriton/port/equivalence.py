@@ -100,7 +100,7 @@ def ported(folder: Path, module: str, source: str, defines: Mapping[str, Any]) -
             return
         launcher = importlib.import_module("._triton", package.__name__)
         kernel = launcher.kernel(sources, defines=dict(defines), num_warps=config.num_warps)
-        buffers = list(getattr(kernel.sources[0], "buffers", ()))
+        buffers = list(getattr(kernel.source, "buffers", ()))
         count = len(arguments) - len(buffers)
         for name, value in zip(buffers, arguments[count:], strict=True):
             kernel.constants[name] = value.view(torch.uint8)  # the memory itself, which is watched

@@ -3,7 +3,6 @@
 Input: a source, the name of one of its kernels, and define sets, each read from the code or observed in a run. A
 list in a define set is a sweep: its product is known. Output: a ``PortedKernel``, which is all that a package
 needs: the folded kernel, its parameters, the define sets that it accepts, and later their proof (prove.py).
-There are several only where the translations cannot be one function (``unfoldable`` says why).
 
 Invariants: define sets with equal translations are folded once; a ported kernel accepts each of its ``sets``;
 ``accepted`` and ``refusal`` agree. Needs neither torch nor triton.
@@ -110,7 +109,6 @@ class PortedKernel:
     folded: Folded = field(repr=False)
     general: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
-    unfoldable: str | None = None  # why the source became several functions
     arguments: Arguments | None = None
     proof: Proof | None = None
 
@@ -190,8 +188,8 @@ def port_kernel(
     sets: Sequence[DefineSet],
     function: str | None = None,
     arguments: Arguments | None = None,
-) -> tuple[PortedKernel, ...]:
-    """The kernel that these are translations of as one function, as several where it cannot be one.
+) -> PortedKernel:
+    """The kernel that these are translations of, as one function.
 
     ``function`` is its name where the names in the define sets share nothing. Beyond the define sets it accepts
     those near them that jobs/explore.py finds. ``arguments``: the defines that become parameters; that needs a
@@ -206,26 +204,22 @@ def port_kernel(
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     numbers = arguments.numbers if arguments else {}
     explored = [KnownDefines({**s, **numbers}, frozenset(["explored"])) for s in folds.explore()]
-    kernels = (
-        PortedKernel(
-            _name(variants),
-            tuple(_parameters(folded, variants)),
-            (),
-            sweeps,
-            tuple(folds.failures),
-            translations.source,
-            translations.switches,
-            frozenset(name for entry in sets for name in entry.defines),
-            folded,
-            general,
-            tuple(variants),
-            folds.unfoldable,
-            arguments,
-        )
-        for general, variants in folds.members
-        for folded in (arguments.in_body(general) if arguments else general,)
+    folded = arguments.in_body(folds.folded) if arguments else folds.folded
+    kernel = PortedKernel(
+        _name(folds.variants),
+        tuple(_parameters(folded, folds.variants)),
+        (),
+        sweeps,
+        tuple(folds.failures),
+        translations.source,
+        translations.switches,
+        frozenset(name for entry in sets for name in entry.defines),
+        folded,
+        folds.folded,
+        tuple(folds.variants),
+        arguments,
     )
-    return tuple(kernel.of_sets((*singles, *explored)) for kernel in kernels)
+    return kernel.of_sets((*singles, *explored))
 
 
 def _name(variants: Sequence[Variant]) -> str | None:

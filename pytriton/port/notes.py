@@ -59,11 +59,15 @@ def first_line(extracted: Found) -> int:
     return extracted.text.line_at(len(extracted.text) - len(extracted.text.lstrip()))
 
 
+def launched(text: PortedText) -> set[tuple[Path, int]]:
+    """The files and lines where the kernels of a text are launched, as far as reading has seen."""
+    return {(use.file.resolve(), use.line) for use in text.job.uses if use.line}
+
+
 def launches(text: PortedText, root: Path) -> list[str]:
-    """Where the kernels of a text are launched, as far as reading or a run has seen."""
-    places = [(use.file, use.line) for use in text.job.uses]
-    places += [(launch.file, launch.line) for launch in text.observed]
-    shown = {(shown_path(file, root), line) for file, line in places if line}
+    """Where the kernels of a text are launched, or made in a run, as the report shows it."""
+    places = launched(text).union((launch.file, launch.line) for launch in text.observed if launch.line)
+    shown = {(shown_path(file, root), line) for file, line in places}
     return [f"{file}:{line}" for file, line in sorted(shown)]
 
 
@@ -78,8 +82,6 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
         notes.append(
             Note(here, "no launch of it was found: its defines are those of the source alone, and of -D")
         )
-    if kernel.unfoldable:
-        notes.append(Note(here, f"it became several functions: {kernel.unfoldable}"))
     counts = Counter(failure.error.diagnostics[0].message for failure in kernel.failures)
     firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
     for message, count in counts.items():

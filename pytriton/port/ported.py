@@ -92,7 +92,7 @@ def port_text(
 ) -> tuple[tuple[PortedKernel, ...], dict[str, tuple[Failure, ...]]]:
     """The kernels of a source, verified where Triton is installed, and the failures of the others."""
     job = gather(extracted, overrides)
-    kernels: dict[str, tuple[PortedKernel, ...]] = {}
+    kernels: dict[str, PortedKernel] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
     if HOLE in job.text:
         return (), failures
@@ -106,12 +106,12 @@ def port_text(
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
-        kernels.setdefault(name or ported[0].kernel or "", ported)
+        kernels.setdefault(name or ported.kernel or "", ported)
         for other in _other_kernels(ported):
             if other not in sets and other not in kernels:
                 sets[other] = [member for some in sets.values() for member in some]
                 pending.append(other)
-    return tuple(itertools.chain(*kernels.values())), failures
+    return tuple(kernels.values()), failures
 
 
 def _is_strict(job: Job, observed: Sequence[Observation]) -> bool:
@@ -135,7 +135,7 @@ class _OfKernels(dict[str | None, Translations]):
 
 def _proved(
     extracted: Found, sets: Sequence[DefineSet], name: str | None, translations: _OfKernels
-) -> tuple[PortedKernel, ...]:
+) -> PortedKernel:
     """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable."""
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     own = translations[name]
@@ -146,15 +146,16 @@ def _proved(
     prove_kernel = import_module("pytriton.port.prove").prove_kernel
     arguments = integer_arguments([member.defines for member in known_defines(sets, own)], own)
     if arguments is not None:
-        general = tuple(prove_kernel(kernel, own) for kernel in ported(arguments))
-        if not any(kernel.proof and kernel.proof.wrong for kernel in general):
+        general: PortedKernel = prove_kernel(ported(arguments), own)
+        if not (general.proof and general.proof.wrong):
             return general
-    return tuple(prove_kernel(kernel, own) for kernel in ported())
+    proved: PortedKernel = prove_kernel(ported(), own)
+    return proved
 
 
-def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
+def _other_kernels(ported: PortedKernel) -> Iterator[str]:
     """The other kernels of the source."""
-    translations = [variant.translation for kernel in ported for variant in kernel.variants]
+    translations = [variant.translation for variant in ported.variants]
     own = {translation.kernel for translation in translations}
     yield from sorted({name for translation in translations for name in translation.kernels} - own)
 

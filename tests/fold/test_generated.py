@@ -14,7 +14,6 @@ import itertools
 import os
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -172,13 +171,12 @@ def run(text: str, space: dict[str, Any]) -> None:
     exec(compile(text, "<generated>", "exec", dont_inherit=True), space)
 
 
-def source_of(kernel: PortedKernel) -> tuple[Any, Any]:
-    """The ``Source`` of a kernel as a package has it, and the ``plain`` of its launcher."""
+def launched(kernel: PortedKernel) -> Any:
+    """What launches a kernel in a package."""
     space = ModuleType("launcher")
     nothing: Any = {}
-    run(launcher("kernels", Uses(), [kernel], nothing, False), vars(space))
-    given: tuple[Any, ...] = ("SOURCE", (kernel,), (kernel.function,))
-    text = module("here", [ModuleKernel(*given[: len(fields(ModuleKernel))])])
+    run(launcher("kernels", Uses(), [kernel], nothing, False, True), vars(space))
+    text = module("here", [ModuleKernel("SOURCE", kernel, kernel.function)])
     lines = [line for line in text.splitlines() if not line.startswith("from .")]
     functions = {kernel.function: function_of(kernel)}
     start = next(n for n, line in enumerate(lines) if line.startswith("SOURCE ="))
@@ -187,7 +185,7 @@ def source_of(kernel: PortedKernel) -> tuple[Any, Any]:
     }
     names = {**vars(space), **functions, **helpers, "triton": triton}
     run("\n".join(lines[start:]), names)
-    return names["SOURCE"], space.plain  # type: ignore[attr-defined]
+    return space.kernel(names["SOURCE"])  # type: ignore[attr-defined]
 
 
 def function_of(kernel: PortedKernel) -> Any:
@@ -197,15 +195,12 @@ def function_of(kernel: PortedKernel) -> Any:
     return SimpleNamespace(fn=function, arg_names=list(code.co_varnames[: code.co_argcount]))
 
 
-def options_of(
-    kernel: PortedKernel, source: Any, plain: Any, defines: Mapping[str, object]
-) -> dict[str, Any] | str:
+def options_of(kernel: PortedKernel, launcher: Any, defines: Mapping[str, object]) -> dict[str, Any] | str:
     """The constexprs with which a launcher calls a kernel, or why it does not, or what the kernel asserts."""
-    row = {"num_warps": 4, "num_stages": None, **{name: plain(value) for name, value in defines.items()}}
-    point = source.point(row)
-    if isinstance(point, str):
-        return point
-    passed = {name: value for name, value in point.passed.items() if name not in ("num_warps", "num_stages")}
+    try:
+        passed, _ = launcher.point(defines.items())
+    except ValueError as error:
+        return str(error)
     return violated(kernel, passed) or passed
 
 
@@ -232,12 +227,12 @@ def judged(seed: int) -> tuple[int, int, int]:
     every = text.sets()
     try:
         sets = [DefineSet(defines) for defines in chance.sample(every, min(4, len(every)))]
-        kernels = port_kernel(Translations(Source(text.text), Settings(None)), sets)
+        kernel = port_kernel(Translations(Source(text.text), Settings(None)), sets)
     except Unportable:
         return 0, 0, 0
     if seed % 4 == 0:
-        kernels = tuple(prove_kernel(one, Translations(one.source, Settings(one.kernel))) for one in kernels)
-    sources = [source_of(kernel) for kernel in kernels]
+        kernel = prove_kernel(kernel, Translations(kernel.source, Settings(kernel.kernel)))
+    written = launched(kernel)
     accepted = possible = 0
     for defines in every:
         try:
@@ -245,21 +240,20 @@ def judged(seed: int) -> tuple[int, int, int]:
         except CompileError:
             translation = None
         possible += translation is not None
-        for kernel, (source, plain) in zip(kernels, sources, strict=True):
-            what = f"seed {seed}: {defines}\n{text.text}\n{kernel.text}\n{source}"
-            refusal, options = kernel.refusal(defines), options_of(kernel, source, plain, defines)
-            if refusal is not None or isinstance(options, str):
-                assert (refusal is not None) == isinstance(options, str), f"{refusal} / {options}: {what}"
-                assert any(word in str(options) for word in ("=", "together", "-D")), what
-                continue
-            accepted += 1
-            assert translation is not None, what
-            if ".to(" in translation.text:  # of a float: Python's numbers lack it
-                plain_set = {name: True if name in kernel.switches else v for name, v in defines.items()}
-                assert list(differences(kernel.folded, [Variant(plain_set, translation)])) == [], what
-                continue
-            wanted = computed(translation.text, translation.function, "X", "Y", 17, **translation.constexprs)
-            assert computed(kernel.text, kernel.function, "X", "Y", 17, **options) == wanted, what
+        what = f"seed {seed}: {defines}\n{text.text}\n{kernel.text}\n{written.source}"
+        refusal, options = kernel.refusal(defines), options_of(kernel, written, defines)
+        if refusal is not None or isinstance(options, str):
+            assert (refusal is not None) == isinstance(options, str), f"{refusal} / {options}: {what}"
+            assert any(word in str(options) for word in ("=", "together", "-D")), what
+            continue
+        accepted += 1
+        assert translation is not None, what
+        if ".to(" in translation.text:  # of a float: Python's numbers lack it
+            plain_set = {name: True if name in kernel.switches else v for name, v in defines.items()}
+            assert list(differences(kernel.folded, [Variant(plain_set, translation)])) == [], what
+            continue
+        wanted = computed(translation.text, translation.function, "X", "Y", 17, **translation.constexprs)
+        assert computed(kernel.text, kernel.function, "X", "Y", 17, **options) == wanted, what
     return len(every), accepted, possible
 
 
@@ -340,15 +334,13 @@ def judged_blocks(seed: int, folder: Path) -> tuple[int, int]:
         sizes: dict[str, object] = {name: chance.choice(SIZES) for name in ("TM", "TN")}
         return sizes | {name: True for name in "AB" if chance.random() < 0.5}
 
-    (kernel,) = port_kernel(
-        Translations(Source(text), Settings(None)), [DefineSet(drawn()) for _ in range(3)]
-    )
-    source, plain = source_of(kernel)
+    kernel = port_kernel(Translations(Source(text), Settings(None)), [DefineSet(drawn()) for _ in range(3)])
+    written = launched(kernel)
     parameters = kernel.variants[0].translation.parameters
     accepted = 0
     every = [drawn() for _ in range(20)]
     for defines in every:
-        options = options_of(kernel, source, plain, defines)
+        options = options_of(kernel, written, defines)
         if kernel.refusal(defines) is not None:
             if not isinstance(options, str):
                 with pytest.raises(triton.CompilationError):

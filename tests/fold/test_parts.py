@@ -183,7 +183,7 @@ def accepts(text: str, sets: list[dict[str, Any]], asked: dict[str, Any]) -> boo
     """Whether a kernel that was ported for some sets accepts another; then it is proved to be its translation."""
     source = Source(text)
     translations = Translations(source, Settings(None))
-    (kernel,) = port_kernel(translations, [DefineSet(defines) for defines in sets])
+    kernel = port_kernel(translations, [DefineSet(defines) for defines in sets])
     ported = prove_kernel(kernel, translations)
     assert all(ported.refusal(defines) is None for defines in sets)
     if ported.refusal(asked) is not None:
@@ -264,7 +264,7 @@ def test_a_conversion_to_a_type_of_no_pointer_is_one_of_its_variants() -> None:
     source = Source(text)
     translations = Translations(source, Settings(None))
     rows = [DefineSet({"T": ["half", "bfloat16", "float", "double"]})]
-    (kernel,) = port_kernel(translations, rows)
+    kernel = port_kernel(translations, rows)
     ported = prove_kernel(kernel, translations)
     assert ported.proof is not None
     assert ported.proof.single.different == ()
@@ -283,7 +283,7 @@ def test_a_type_that_no_pointer_tells_is_a_constexpr() -> None:
     source = Source(text)
     translations = Translations(source, Settings(None))
     rows = [DefineSet(defines) for defines in sets]
-    (kernel,) = port_kernel(translations, rows)
+    kernel = port_kernel(translations, rows)
     ported = prove_kernel(kernel, translations)
     assert list(ported.folded.constexprs) == ["ACC"]
     assert all(ported.refusal(defines) is None for defines in sets)

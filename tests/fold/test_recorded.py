@@ -19,7 +19,7 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
 from pytriton.settings import Settings
 from pytriton.source import Source
-from tests.fold.test_generated import computed, options_of, source_of
+from tests.fold.test_generated import computed, launched, options_of
 
 FLAGS = {"F": True}
 
@@ -64,10 +64,10 @@ NUMBERS = sorted({*EDGES, *FAR, *(-number for number in (*EDGES, *FAR))})
 def judged(text: str, sets: list[dict[str, Any]], asked: list[dict[str, Any]]) -> tuple[int, int]:
     """How many of the sets are accepted, and how many have a translation."""
     try:
-        kernels = port_kernel(Translations(Source(text), Settings(None)), [DefineSet(one) for one in sets])
+        ported = port_kernel(Translations(Source(text), Settings(None)), [DefineSet(one) for one in sets])
     except Unportable:
         return 0, 0
-    written = [source_of(kernel) for kernel in kernels]
+    written = launched(ported)
     accepted = possible = 0
     for defines in asked:
         try:
@@ -75,18 +75,17 @@ def judged(text: str, sets: list[dict[str, Any]], asked: list[dict[str, Any]]) -
         except CompileError:
             own = None
         possible += own is not None
-        for ported, (source, plain) in zip(kernels, written, strict=True):
-            refusal, options = ported.refusal(defines), options_of(ported, source, plain, defines)
-            assert (refusal is not None) == isinstance(options, str), (
-                f"{defines}: {refusal} / {options}\n{source}"
-            )
-            if isinstance(options, str):
-                continue
-            accepted += 1
-            assert own is not None, defines
-            wanted = computed(own.text, own.function, "X", "Y", 17, **own.constexprs)
-            found = computed(ported.text, ported.function, "X", "Y", 17, **options)
-            assert found == wanted, f"{defines}: {found} for {wanted}\n{text}\n{ported.text}\n{own.text}"
+        refusal, options = ported.refusal(defines), options_of(ported, written, defines)
+        assert (refusal is not None) == isinstance(options, str), (
+            f"{defines}: {refusal} / {options}\n{written.source}"
+        )
+        if isinstance(options, str):
+            continue
+        accepted += 1
+        assert own is not None, defines
+        wanted = computed(own.text, own.function, "X", "Y", 17, **own.constexprs)
+        found = computed(ported.text, ported.function, "X", "Y", 17, **options)
+        assert found == wanted, f"{defines}: {found} for {wanted}\n{text}\n{ported.text}\n{own.text}"
     return accepted, possible
 
 

@@ -74,7 +74,7 @@ def proved(text: str, sets: list[dict[str, Any]]) -> PortedKernel:
     rows = [DefineSet(defines) for defines in sets]
     arguments = integer_arguments(sets, translations)
     assert arguments is not None
-    (kernel,) = port_kernel(translations, rows, None, arguments)
+    kernel = port_kernel(translations, rows, None, arguments)
     return prove_kernel(kernel, translations)
 
 
@@ -170,7 +170,7 @@ def test_the_proof_is_of_the_values() -> None:
     source = Source(PRODUCT)
     translations = Translations(source, Settings(None))
     rows = [DefineSet(defines) for defines in layouts()]
-    (ported,) = port_kernel(translations, rows, None, swapped)
+    ported = port_kernel(translations, rows, None, swapped)
     wrong = prove_kernel(ported, translations)
     assert wrong.proof is not None
     assert wrong.proof.single.equal == 0

@@ -196,7 +196,8 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses = Uses(set(NAMES) | {"cdiv"}, set(TESTING))
     uses.keywords |= {"bench", "num_warps"}
     uses.attributes |= {"set_constant", "strip", "deepcopy"}
-    text = launcher("kernels", uses, [], {"a/x.c": "a/x.c"}, True)
+    uses.by_place |= {"triton.kernel", "triton.read"}
+    text = launcher("kernels", uses, [], {"a/x.c": "a/x.c"}, True, True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     (tmp_path / "_testing.py").write_text(module_of_tests(uses))
@@ -307,25 +308,14 @@ def test_what_is_declared_on_many_defines_has_short_lines() -> None:
     sets: list[dict[str, Any]] = [dict.fromkeys(numbers, 2)]
     sets += [sets[0] | {flag: True} for flag in flags]
     sets = [defines | {"T": "long"} for defines in sets]
-    (one,) = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, sets)])
-    few = [*sets, {**sets[1], "T": "double"}]
-    several = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, few)])
-    assert len(several) > 1
-    entries = [
-        ModuleKernel("ONE", (one,), ("dot",)),
-        ModuleKernel("TWO", several, tuple(f"dot_{number}" for number in range(len(several)))),
-    ]
+    one = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, sets)])
+    entries = [ModuleKernel("ONE", one, "dot")]
     written = module("dot.c", entries)
     assert max(map(len, written.splitlines())) <= WIDTH
     given: dict[str, Any] = {"Source": lambda *_, **named: named}
-    given["Source"].either = lambda *sources: sources
-    names = {**given, **dict.fromkeys(("dot", *entries[1].names))}
+    names = {**given, "dot": None}
     exec("\nONE = " + written.partition("\nONE = ")[2], names)
     ((condition, missing),) = names["ONE"]["absent"]
     assert missing == ["n"]
     assert condition()
     assert not condition(**{flags[0]: True})
-    for defines in few:
-        values = {flag: flag in defines for flag in flags} | defines
-        assert any(source["accepts"](**values) for source in names["TWO"])
-    assert not any(source["accepts"](**{**values, "T": "int"}) for source in names["TWO"])

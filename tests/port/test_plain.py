@@ -38,7 +38,7 @@ def kernel() -> PortedKernel:
     """Numbers TN, a flag, a type, and a promise that the function does not have."""
     rows = [{"TYPE": t, "TN": n, "MULT": 8} for t in ("float", "half") for n in (16, 32)]
     rows += [row | {"DOUBLED": True} for row in rows]
-    (ported,) = port_kernel(Translations(Source(SOURCE), Settings(None)), [*map(DefineSet, rows)])
+    ported = port_kernel(Translations(Source(SOURCE), Settings(None)), [*map(DefineSet, rows)])
     return ported
 
 

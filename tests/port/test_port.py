@@ -283,7 +283,7 @@ def test_a_wrong_module_is_caught(finished: Path, old: str, new: str) -> None:
 
 def test_the_launcher_refuses_what_was_not_proved(finished: Path) -> None:
     x = torch.zeros(64)
-    for defines, why in (({"TILE": 32.5}, "TILE=32.5, which is not an integer"), ({"tile": 1}, "tile=1")):
+    for defines, why in (({"TILE": 32.5}, "TILE=32.5: "), ({"tile": 1}, "tile=1")):
         add = ported(finished / "new", "add", "ADD", {**DEFINES, **defines})
         with pytest.raises(ValueError, match=f"no kernel was ported for {why}"):
             add(x, x, x, 64, config=triton.Config({}), grid=(1,))

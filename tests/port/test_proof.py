@@ -38,18 +38,15 @@ __global__ void scale(TYPE *Y, TYPE *X, float a, int n) {
 SETS = [DefineSet({"TYPE": ["half", "float"], "TN": [32, 64], **flags}) for flags in ({}, {"ADD": True})]
 
 
-def proved(
-    text: str, kernel: str | None, sets: list[DefineSet], name: str = "<kernel>"
-) -> tuple[PortedKernel, ...]:
+def proved(text: str, kernel: str | None, sets: list[DefineSet], name: str = "<kernel>") -> PortedKernel:
     source = Source(text, name)
     translations = Translations(source, Settings(kernel))
-    ported = port_kernel(translations, sets)
-    return tuple(prove_kernel(kernel, translations) for kernel in ported)
+    return prove_kernel(port_kernel(translations, sets), translations)
 
 
 @pytest.fixture(scope="module")
 def kernel() -> PortedKernel:
-    (kernel,) = proved(TEXT, None, SETS)
+    kernel = proved(TEXT, None, SETS)
     return kernel
 
 
@@ -136,9 +133,7 @@ def test_packages_are_short_and_proved(name: str, tmp_path: Path) -> None:
     old: dict[str, int] = {}
     new = 0
     for text, kernel, sets in observed(name, tmp_path):
-        kernels = proved(text, kernel, sets, name)
-        assert len(kernels) == 1, kernels[0].unfoldable
-        (ported,) = kernels
+        ported = proved(text, kernel, sets, name)
         assert ported.proof is not None
         assert ported.proof.wrong == (), ported.text
         lines = len(ported.text.splitlines())

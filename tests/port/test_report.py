@@ -55,7 +55,7 @@ def run(x):
 
 def test_lines_and_where_they_come_from() -> None:
     sets = [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
-    (kernel,) = port_kernel(Translations(Source(TEXT), Settings("second")), sets)
+    kernel = port_kernel(Translations(Source(TEXT), Settings("second")), sets)
     assert "first" not in kernel.own_text
     assert declaration_line(kernel) == 4
     made = [*rows(kernel, 10)]
@@ -109,7 +109,7 @@ def test_notes_have_positions_that_can_be_opened(page: Path) -> None:
 
 
 def test_define_sets_with_different_names(tmp_path: Path) -> None:
-    (kernel,) = port_kernel(
+    kernel = port_kernel(
         Translations(Source(TEXT), Settings("second")),
         [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})],
     )

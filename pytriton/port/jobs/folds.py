@@ -1,21 +1,21 @@
-"""The folded kernels of one text, for more and more define sets.
+"""The folded kernel of one text, for more and more define sets.
 
-Input: a text and its known define sets. Output: one function with its variants, or several and why. It is folded
-until each known set that can be translated is accepted, then with what no run has shown (explore.py), as long as
-the result stays one function.
+Input: a text and its known define sets. Output: one function with its variants, and why other sets failed: they
+cannot be translated, or cannot be one function with the first. It is folded until each other known set is accepted,
+then with what no run has shown (explore.py).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pytriton.emit.printer import printed
-from pytriton.errors import CompileError
+from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.fold import Folded, fold
-from pytriton.fold.leaves import Leaves
 from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
@@ -30,7 +30,7 @@ _OF_TYPES: Final = re.compile(r"\.element_ty [!=]= (tl\.\w+)")
 
 @dataclass(frozen=True)
 class Failure:
-    """A define set that cannot be translated."""
+    """A define set that is not ported."""
 
     defines: Mapping[str, Any]
     error: CompileError
@@ -44,44 +44,11 @@ class Unportable(Exception):
         self.failures = tuple(failures)
 
 
-Fold = tuple[Folded, Sequence[Variant]]
 Like = Callable[[Folded, Folded], bool]
 
 
-def _folds(
-    text: str,
-    variants: Sequence[Variant],
-    function: str | None,
-    groups: bool,
-) -> tuple[list[Fold], str | None]:
-    """The folded kernels with the variants of each: one, or why there are several."""
-    try:
-        return [(fold(text, variants, function, groups), variants)], None
-    except Unfoldable as error:
-        reason = str(error)
-    folds: list[Fold] = []
-    for members in _by_signature(variants):
-        try:
-            folds.append((fold(text, members, None, groups), members))
-        except Unfoldable:
-            folds += [(fold(text, [variant], None, groups), [variant]) for variant in members]
-    return folds, reason
-
-
-def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Variants whose functions have the same name and parameters of the same kind."""
-    groups: dict[object, list[Variant]] = {}
-    for variant in variants:
-        translation = variant.translation
-        kinds = tuple(
-            (p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters
-        )
-        groups.setdefault((translation.function, kinds), []).append(variant)
-    yield from groups.values()
-
-
 class Folds:
-    """The folded kernels of one text, for more and more define sets."""
+    """The folded kernel of one text, for more and more define sets."""
 
     def __init__(
         self,
@@ -96,8 +63,7 @@ class Folds:
         self.translations = translations
         self.variants: list[Variant] = []
         self.failures: list[Failure] = []
-        self.members: list[Fold] = []
-        self.unfoldable: str | None = None  # why there are several
+        self.folded: Folded
 
     def add_all(self, sets: Sequence[Defines]) -> None:
         """Fold until every define set that can be translated is accepted. Raises Unportable."""
@@ -106,13 +72,14 @@ class Folds:
             self.failures += self._translate(wanted)
             if not self.variants:
                 raise Unportable(self.failures)
-            self._fold()
+            self._fold_alike()
             failed = [failure.defines for failure in self.failures]
             wanted = []
             places: set[object] = set()
             for defines in sets:
-                place = tuple(folded.leaves.place(defines) for folded, _ in self.members)
-                if place not in places and self._refuses(defines) and defines not in failed:
+                place = self.folded.leaves.place(defines)
+                refused = self.folded.leaves.refusal(defines) is not None
+                if place not in places and refused and defines not in failed:
                     places.add(place)
                     wanted.append(defines)
             if not wanted:
@@ -134,14 +101,24 @@ class Folds:
             else:
                 self.variants.append(Variant(defines, translation))
 
+    def _fold_alike(self) -> None:
+        """Fold the variants that are one function with the first."""
+        try:
+            self._fold()
+        except Unfoldable as reason:
+            message = f"it cannot be one function with {dict(self.variants[0].defines)}: {reason}"
+            error = CompileError((Diagnostic("error", "TC318", message, self.translations.source),))
+            alike = [v for v in self.variants if _signature(v) == _signature(self.variants[0])]
+            alike = alike if len(alike) < len(self.variants) else alike[:1]
+            self.failures += [Failure(v.defines, error) for v in self.variants if v not in alike]
+            self.variants = alike
+            self._fold_alike()
+
     def _fold(self) -> None:
-        """Fold all variants. Kernels of sweeps may run in groups."""
+        """Fold all variants. Kernels of sweeps may run in groups. Raises Unfoldable."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(trait.swizzles and trait.pipelined for trait in traits)
-        self.members, self.unfoldable = _folds(self._text, self.variants, self._function, groups)
-
-    def _refuses(self, defines: Defines) -> bool:
-        return all(folded.leaves.refusal(defines) is not None for folded, _ in self.members)
+        self.folded = fold(self._text, self.variants, self._function, groups)
 
     def explore(self) -> list[Defines]:
         """Add define sets that no run has used (explore.py), axis by axis; returns them.
@@ -149,34 +126,37 @@ class Folds:
         First the known sets are varied along each axis, then all of them. An axis is left out where that would be
         too many, and where the result would not be one function.
         """
-        initial = len(self.variants)
-        if len(self.members) == 1:
-            switches = sorted(self.translations.switches.intersection(self._leaves.closed))
-            tried = [*axes(self._leaves, self._defines(), switches)]
-            for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
-                proposed = axis.varied(self._leaves, self._defines(), varied)
-                if len(self.variants) + len(proposed) <= initial + MAX_EXPLORED:
-                    self._try(proposed, _is_alike if axis.alike else None)
+        initial, leaves = len(self.variants), self.folded.leaves
+        tried = [
+            *axes(leaves, self._defines(), sorted(self.translations.switches.intersection(leaves.closed)))
+        ]
+        for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
+            proposed = axis.varied(self.folded.leaves, self._defines(), varied)
+            if len(self.variants) + len(proposed) <= initial + MAX_EXPLORED:
+                self._try(proposed, _is_alike if axis.alike else None)
         return self._defines()[initial:]
-
-    @property
-    def _leaves(self) -> Leaves:
-        return self.members[0][0].leaves
 
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
 
     def _try(self, proposed: Sequence[Defines], like: Like | None) -> None:
         """Fold with more define sets, if the result is one function, and ``like`` the one before."""
-        before = self.variants, self.members, self.unfoldable
-        self.variants = [*self.variants]
+        variants, folded = before = self.variants, self.folded
+        self.variants = [*variants]
         list(self._translate(proposed))
-        if len(self.variants) > len(before[0]):
-            previous = self.members[0][0]
-            self._fold()
-            if len(self.members) == 1 and (like is None or like(previous, self.members[0][0])):
-                return
-        self.variants, self.members, self.unfoldable = before
+        if len(self.variants) > len(variants):
+            with suppress(Unfoldable):
+                self._fold()
+                if like is None or like(folded, self.folded):
+                    return
+        self.variants, self.folded = before
+
+
+def _signature(variant: Variant) -> object:
+    """The name of a function, and its parameters with their kinds."""
+    translation = variant.translation
+    kinds = ((p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters)
+    return translation.function, tuple(kinds)
 
 
 def _is_alike(folded: Folded, other: Folded) -> bool:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Atom, Call, Simple
+from pytriton.emit.python import Atom, Call, Method, Simple, Tuple
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import Variant, asked_if_given, names_in
-from pytriton.lang.tree.types import FLOAT, HALF, SCALARS
+from pytriton.lang.tree.types import DOUBLE, FLOAT, HALF, SCALARS
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
@@ -123,27 +123,29 @@ class Translations:
             translation = translate_as(self.source, defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:
-                return _cast(translation, defines)
+                return _rounded(translation, defines)
             self._promised |= promised
 
 
-def _cast(translation: Translation, defines: Defines) -> Translation:
-    """Numbers of a type that is a define, converted to it in the body, where it is that of some pointer.
+def _rounded(translation: Translation, defines: Defines) -> Translation:
+    """Halves, and numbers of a type that is a define, passed as doubles and rounded once, in the body.
 
-    Triton passes them as floats without loss, as the launcher rounds them. Its interpreter cannot calculate with
-    bfloat16.
+    ``tl.full`` keeps a double in Triton's interpreter, where ``tl.cast`` would round it to a float first. It cannot
+    calculate with bfloat16.
     """
     tree = translation.tree
     types = {
         p.identifier: f"tl.{p.type.triton}"
         for p in translation.parameters
-        if p.type in (HALF, FLOAT) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1])
+        if p.type == HALF
+        or (p.type in (FLOAT, DOUBLE) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1]))
     }
-    bare = (p._replace(annotation="") if p.name in types else p for p in tree.parameters)
-    casts = (
-        Simple(f"{name} = ", Call("tl.cast", (Atom(name), Atom(type_))), tree.line)
+    wide = (p._replace(annotation="tl.float64") if p.name in types else p for p in tree.parameters)
+    numbers = {name: Call("tl.full", (Tuple(()), Atom(name), Atom("tl.float64"))) for name in types}
+    rounded = (
+        Simple(f"{name} = ", Method(numbers[name], "to", (Atom(type_),)), tree.line)
         for name, type_ in types.items()
     )
-    tree = tree._replace(parameters=tuple(bare), body=(*casts, *tree.body))
+    tree = tree._replace(parameters=tuple(wide), body=(*rounded, *tree.body))
     text, lines = printed(tree)
     return replace(translation, tree=tree, text=text, lines=lines) if types else translation

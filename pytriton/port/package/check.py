@@ -30,12 +30,7 @@ from pytriton.port.package.package import Package
 def wrong_sites(package: Package) -> Iterator[Note]:
     """Where the written package differs from the sources: a note for each site."""
     files = {name: data for name, data in package.files.items() if data is not None}
-    asked = [
-        (site, kernel, member.defines)
-        for site in package.sites
-        for kernel in site.functions
-        for member in kernel.sets
-    ]
+    asked = [(site, site.kernel, member.defines) for site in package.sites for member in site.kernel.sets]
     with tempfile.TemporaryDirectory() as folder:
         write_new(Path(folder), files)
         questions = [(site.where, defines) for site, _, defines in asked]

@@ -2,8 +2,7 @@
 
 The constexprs that are not integers, and the defines that it does not accept; the pointers that it writes through
 and those that it only reads through,
-and the keys of tuning; the parameters that the source lacks under a condition; and where a source became several
-functions, the condition that selects this one.
+and the keys of tuning; the parameters that the source lacks under a condition.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from pytriton.emit.python import PRECEDENCE, show
+from pytriton.emit.python import show
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set, Variants
-from pytriton.lang.tree.types import HALF, PointerType
+from pytriton.lang.tree.types import PointerType
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
@@ -47,7 +46,6 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
         "key": [p.identifier for p in ported.parameters if p.retune],
         "stages": [*ported.stages],
         "groups": [GROUP] * ported.folded.grouped,
-        "halves": {p.identifier: words[p.identifier] for p in parameters if p.type == HALF},
         "buffers": {p.identifier: (words[p.identifier], p.buffer) for p in ported.parameters if p.buffer},
         "nulls": {
             p.identifier: words[p.identifier]
@@ -55,19 +53,7 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
             if p.identifier in pointers and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
         },
         "absent": [*_absent(ported)],
-        "accepts": _choice(ported, defines) if ported.unfoldable else "",
     }
-
-
-def _choice(ported: PortedKernel, defines: Collection[str]) -> Code:
-    """The condition for this function, on defines: a launcher has no pointers when it chooses."""
-    leaves = ported.folded.leaves
-    text = " and ".join(show(term, PRECEDENCE["and"]) for term in leaves.accepted)
-    for name, words in leaves.words.items():
-        text = text.replace(f"{leaves.types[name]}.dtype.element_ty", name)
-        for value, word in words.items():
-            text = re.sub(rf"{word}\b", f'"{value}"', text)
-    return _lambda(text, defines)
 
 
 def _absent(ported: PortedKernel) -> Iterator[tuple[Code, list[str]]]:

@@ -267,6 +267,12 @@ class Uses:
     attributes: set[str] = field(default_factory=set)  # any, of any object
     keywords: set[str] = field(default_factory=set)  # of any call
     modules: set[str] = field(default_factory=set)  # dotted names below triton that are no more
+    by_place: set[str] = field(default_factory=set)  # what may be called with several arguments by place
+
+    @property
+    def reads_kernels(self) -> bool:
+        """Whether it asks for some kernels of a file."""
+        return "triton.read" in self.by_place or "kernel_names" in self.keywords
 
     def add(self, other: Uses) -> None:
         for name, taken in vars(other).items():
@@ -278,7 +284,11 @@ def uses_of(tree: ast.Module) -> Uses:
     uses = Uses()
     names = dict(bound(tree, ast.walk(tree)))
     of_module = {"triton": uses.names, "triton.testing": uses.testing}
+    of_source = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.args[1:]]
     for node in ast.walk(tree):
+        name, dot, rest = ast.unparse(node).partition(".")
+        if name in names and node not in of_source:
+            uses.by_place.add(f"{names[name]}{dot}{rest}")
         match node:
             case ast.ImportFrom(module=str(module), level=0, names=taken) if module in MODULES:
                 of_module[module] |= {alias.name for alias in taken}
@@ -293,6 +303,16 @@ def uses_of(tree: ast.Module) -> Uses:
                 uses.keywords |= {keyword.arg for keyword in keywords if keyword.arg}
     uses.modules.discard("triton.testing")
     return uses
+
+
+def launches(tree: ast.Module) -> Iterator[tuple[int, bool]]:
+    """The lines of the calls with a grid, and whether it is ``grid=`` with no other names than ``bench``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            names = {by.arg for by in node.keywords}
+            by_place = any(isinstance(x, ast.Lambda) or ast.unparse(x) == "grid" for x in node.args)
+            if by_place or "grid" in names:
+                yield node.lineno, "grid" in names <= {"grid", "bench"}
 
 
 def looks_at_text(tree: ast.Module, strings: Collection[tuple[int, int]]) -> Iterator[int]:

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.emit.templates import render
+from pytriton.lang.tree.types import SCALARS
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Uses
@@ -23,12 +24,17 @@ TESTING: Final = frozenset("Benchmark allclose do_bench mask_tensor perf_report 
 
 
 def launcher(
-    folder: str, uses: Uses, kernels: Sequence[PortedKernel], files: Mapping[str, str], labels: bool
+    folder: str,
+    uses: Uses,
+    kernels: Sequence[PortedKernel],
+    files: Mapping[str, str],
+    labels: bool,
+    named: bool,
 ) -> str:
     """The text of the module.
 
     ``folder``: where the kernels are. ``files``: what labels call the files whose texts were ported, by their paths
-    in the package. ``labels``: some texts have labels.
+    in the package. ``labels``: some texts have labels. ``named``: launches may pass defines, or the grid by place.
     """
     names = {*uses.names, *["read"] * bool(files), *["id_dict"] * ("utils" in uses.names)}
     return _module(
@@ -39,12 +45,19 @@ def launcher(
             "kernels": kernels,
             "declared": [*map(declared, kernels)],
             "labels": labels,
-            "truth": any("tl.int1" in kernel.text for kernel in kernels),
+            "named": named,
+            "words": any(map(_has_types, kernels)),
             "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
             "names": names,
             "passed": sorted(names & PASSED),
         },
     )
+
+
+def _has_types(kernel: PortedKernel) -> bool:
+    """Whether a constexpr may be the word of a data type."""
+    values = (variant.defines.get(name) for variant in kernel.variants for name in declared(kernel)["texts"])
+    return not {type_.name for type_ in SCALARS}.isdisjoint(map(str, values))
 
 
 def module_of_names(uses: Uses, tunes: bool) -> str:
@@ -68,7 +81,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("functools", "itertools", "operator", "os", "sys", "timeit")
+_MODULES: Final = ("copy", "functools", "inspect", "itertools", "operator", "os", "sys", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

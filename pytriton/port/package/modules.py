@@ -9,7 +9,7 @@ Invariant: functions and sources of a module have different names.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
@@ -26,14 +26,11 @@ SKIP: Final = "  # fmt: skip"
 
 @dataclass(frozen=True)
 class ModuleKernel:
-    """The kernel of a text; several functions where it could not be one. ``name`` is that of its source.
-
-    ``names`` are those of the functions in the module.
-    """
+    """The kernel of a text, and the names of its source and of its function in the module."""
 
     name: str
-    functions: tuple[PortedKernel, ...]
-    names: tuple[str, ...]
+    kernel: PortedKernel
+    function: str
 
 
 def source_name(function: str) -> str:
@@ -47,11 +44,10 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..")
     helpers: dict[str, None] = {}
     functions: list[str] = []
     for entry in entries:
-        for ported, name in zip(entry.functions, entry.names, strict=True):
-            head, *parts = ported.text.rstrip("\n").split("\n\n\n")
-            imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
-            helpers |= dict.fromkeys(parts[:-1])
-            functions.append(named(parts[-1], name))
+        head, *parts = entry.kernel.text.rstrip("\n").split("\n\n\n")
+        imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
+        helpers |= dict.fromkeys(parts[:-1])
+        functions.append(named(parts[-1], entry.function))
     return render(
         "port_kernels.py.j2",
         where=where,
@@ -64,19 +60,13 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..")
 
 def _source(entry: ModuleKernel) -> list[str]:
     """``DOT = Source(...)``, on one line if that fits."""
-    fields = [
-        ", ".join([name, *(f"{field}={value!r}" for field, value in declared(ported).items() if value)])
-        for ported, name in zip(entry.functions, entry.names, strict=True)
-    ]
-    call, inside = "Source", fields[0]
-    if fields[1:]:
-        call, inside = "Source.either", ", ".join(f"Source({source})" for source in fields)
-    inside = inside.replace("'", '"')
-    line = f"{entry.name} = {call}({inside})"
+    fields = (f"{field}={value!r}" for field, value in declared(entry.kernel).items() if value)
+    inside = ", ".join([entry.function, *fields]).replace("'", '"')
+    line = f"{entry.name} = Source({inside})"
     if len(line) <= WIDTH - len(SKIP):
         return [line + SKIP]
     rows = (f"    {row}" for row in filled(inside, WIDTH - 4))
-    return [f"{entry.name} = {call}(", *rows, f"){SKIP}"]
+    return [f"{entry.name} = Source(", *rows, f"){SKIP}"]
 
 
 def named(text: str, name: str) -> str:
@@ -84,12 +74,15 @@ def named(text: str, name: str) -> str:
     return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
-def table(labels: Mapping[str, Replacement], truth: bool = False) -> str:
-    """The ``__init__`` of the modules: the kernels of sources that are not strings of the code.
+_TRUTH: Final = re.compile(r"tl\.full\(.*(?<!True), tl\.int1\)")
 
-    ``truth``: this module corrects truth values in Triton's interpreter, as a launcher does.
+
+def table(labels: Mapping[str, Replacement], kernels: Iterable[PortedKernel]) -> str:
+    """The ``__init__`` of the modules: what stands for sources that are not strings of the code.
+
+    It corrects Triton's interpreter for kernels that fill a block with a comparison.
     """
-    texts = []
+    texts, truth = [], any(_TRUTH.search(kernel.text) for kernel in kernels)
     for label, name in labels.items():
         parts = wrap(label, WIDTH - 8, drop_whitespace=False)
         keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from pytriton.fold.leaves import HELPERS
 from pytriton.port.jobs.integer_arguments import INT
 from pytriton.port.kernels import PortedKernel
-from pytriton.port.notes import Note, reasons, shown_path
+from pytriton.port.notes import Note, launched, reasons, shown_path
 from pytriton.port.package.edits import (
     LAUNCHER,
     MODULES,
@@ -30,6 +30,7 @@ from pytriton.port.package.edits import (
     Uses,
     edited,
     imports,
+    launches,
     looks_at_text,
     reads,
     tensors,
@@ -61,12 +62,12 @@ LISTING: Final = frozenset(("listdir", "scandir", "glob", "iglob", "rglob", "ite
 
 
 class SourceSite(NamedTuple):
-    """Where the code of a package names a text, and the functions that this text became.
+    """Where the code of a package names a text, and the kernel that this text became.
 
     ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", it) or ("source", module, name)
     """
 
-    functions: tuple[PortedKernel, ...]
+    kernel: PortedKernel
     place: str
     where: Where
 
@@ -163,7 +164,7 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
         # a text that is also filled in to be others is a label there
         filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
         work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
-        _edit_files(work)
+        _edit_files(work, texts)
         _write_modules(work)
         if not work.package.problems:
             with suppress(NotPlain):
@@ -175,16 +176,16 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     """A folder of kernels: a module for each file that has some, and the launcher module next to them."""
     work = _Work(root, Package(""), Places(root))
     for text in texts:
-        for functions in _by_kernel(text.kernels, of_file=True):
-            _add(work, text, Place(text.extracted.path), functions)
+        for kernel in text.kernels:
+            _add(work, text, Place(text.extracted.path), kernel)
         work.package.problems += not_ported(text, root)
     files = work.package.files
     for owner in work.modules.values():
         files[f"{owner.name}.py"] = module(owner.where, owner.entries, ".").encode()
     if files:
-        files["__init__.py"] = table({}).encode()
-        uses = Uses({"kernel"})
-        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, {}, False).encode()
+        files["__init__.py"] = table({}, work.package.kernels).encode()
+        uses = Uses({"kernel"}, by_place={"triton.kernel"})
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, {}, False, True).encode()
     return work.package
 
 
@@ -205,12 +206,11 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     if place is None:
         say(Note(where, "cannot tell how this source is put together: not ported"))
         return
-    kernels = list(_by_kernel(text.kernels, len(place.files) == 1))
+    kernels = list(_asked(text.kernels, len(place.files) == 1))
     if not kernels:
         work.package.problems += not_ported(text, work.root)
-    for functions in kernels:
-        name = _add(work, text, place, functions)
-        kernel, translation = functions[0].kernel, functions[0].variants[0].translation
+    for kernel in kernels:
+        name, translation = _add(work, text, place, kernel), kernel.variants[0].translation
         asked: list[Where] = []
         for path, line, column in place.strings:
             work.names.setdefault((work.shown(path), line, column), name)
@@ -219,26 +219,24 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
             work.labels |= dict.fromkeys(place.labels, name)
             asked += [("label", label) for label in place.labels]
             asked += [("file", work.shown(path)) for path in place.copies]
-        if place.copies and kernel is not None:
-            work.labels[work.places.label_of_file(place.owner, [kernel])] = name
-            asked += [("file", work.shown(path), kernel) for path in place.copies]
-        work.package.sites += [SourceSite(functions, where, of) for of in asked]
+        if place.copies and kernel.kernel is not None:
+            work.labels[work.places.label_of_file(place.owner, [kernel.kernel])] = name
+            asked += [("file", work.shown(path), kernel.kernel) for path in place.copies]
+        work.package.sites += [SourceSite(kernel, where, of) for of in asked]
     work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
     for template in place.templates:
         work.names[work.shown(template.path), template.line, template.column] = Replacement("", "", template)
 
 
-def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple[PortedKernel, ...]]:
-    """The functions of each kernel that a program can ask for: of a file any, of a string the first."""
-    groups: dict[str, list[PortedKernel]] = {}
+def _asked(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[PortedKernel]:
+    """The kernels that a program can ask for: of a file any, of a string the first."""
     for kernel in kernels:
         translation = kernel.variants[0].translation
         if of_file or translation.kernel == translation.kernels[0]:
-            groups.setdefault(kernel.kernel or "", []).append(kernel)
-    yield from map(tuple, groups.values())
+            yield kernel
 
 
-def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...]) -> Replacement:
+def _add(work: _Work, text: PortedText, place: Place, kernel: PortedKernel) -> Replacement:
     """Add a kernel to the module of its place."""
     owner = work.modules.get(place.owner)
     if owner is None:
@@ -246,15 +244,13 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
         name = _free(_module_name(place.owner), taken)
         owner = work.modules[place.owner] = _Module(name, work.shown(place.owner))
     of_files = [_names_in(work, path) for path, _, _ in place.strings]
-    names = tuple(_free(kernel.function, owner.taken) for kernel in functions)
-    entry = ModuleKernel(_free(source_name(names[0]), owner.taken, *of_files), functions, names)
+    name = _free(kernel.function, owner.taken)
+    entry = ModuleKernel(_free(source_name(name), owner.taken, *of_files), kernel, name)
     owner.entries.append(entry)
     file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
-    work.package.placed += [
-        Placed(*pair, file, entry.name, text.strict) for pair in zip(functions, names, strict=True)
-    ]
+    work.package.placed.append(Placed(kernel, name, file, entry.name, text.strict))
     where, named = work.shown(text.extracted.path), (file.removesuffix(".py").replace("/", "."), entry.name)
-    work.package.sites.append(SourceSite(functions, where, ("source", *named)))
+    work.package.sites.append(SourceSite(kernel, where, ("source", *named)))
     return Replacement(entry.name, f"{work.package.folder}.{owner.name}")
 
 
@@ -285,7 +281,7 @@ def _write_modules(work: _Work) -> None:
     files = work.package.files
     for owner in work.modules.values():
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
-    files[f"{work.package.folder}/__init__.py"] = table(work.labels).encode()
+    files[f"{work.package.folder}/__init__.py"] = table(work.labels, work.package.kernels).encode()
     for path in work.gone:
         label = (
             work.places.label_of_file(path) + "\n"
@@ -296,12 +292,14 @@ def _write_modules(work: _Work) -> None:
 # ---------------------------------------------------------------- Python files
 
 
-def _edit_files(work: _Work) -> None:
+def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
     uses = Uses()
     code = _code(work.root)
     nodes = (node for path in code for node in ast.walk(parsed(path.read_bytes())))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
+    places = {(path, line): alone for path in code for line, alone in launches(parsed(path.read_bytes()))}
+    named = not all(places.values()) or any(place not in places for text in texts for place in launched(text))
     for path in code:
         file = PythonFile(path.read_bytes())
         tree = file.tree
@@ -330,7 +328,11 @@ def _edit_files(work: _Work) -> None:
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
     paths = {work.shown(path): work.places.names[path] for path in work.gone}
-    text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels))
+    if not uses.reads_kernels:  # nothing asks for some kernels of a file
+        work.package.sites = [
+            site for site in work.package.sites if site.where[0] != "file" or not site.where[2:]
+        ]
+    text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels), named)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
@@ -346,8 +348,8 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
     for text in texts:
         for site in text.extracted.launches:
             name, source = site.kernel.kernel, site.kernel.source
-            functions = _by_kernel(text.kernels, of_file=name is not None)
-            kernels = [kernel for kernel, *_ in functions if name in (None, kernel.kernel)]
+            asked = _asked(text.kernels, of_file=name is not None)
+            kernels = [kernel for kernel in asked if name in (None, kernel.kernel)]
             if len(kernels) != 1 or site.file is None or getattr(source, "at", None) is None:
                 raise NotPlain
             launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
@@ -391,8 +393,7 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             raise NotPlain  # parentheses around an expression
     for owner in work.modules.values():
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries, None).encode()
-    truth = any("tl.int1" in kernel.text for kernel in work.package.kernels)
-    files[f"{work.package.folder}/__init__.py"] = table({}, truth).encode()
+    files[f"{work.package.folder}/__init__.py"] = table({}, work.package.kernels).encode()
     if uses.names:
         files[f"{LAUNCHER}.py"] = module_of_names(uses, tunes).encode()
     if uses.testing:

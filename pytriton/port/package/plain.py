@@ -31,7 +31,7 @@ from pytriton.port.read.values import LaunchSite, Unknown
 MAX_WIDTH: Final = 100  # of a line with an autotuner
 _ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "autotune_key"}
 # what only a launcher does, of the fields of a ``Source``
-_LAUNCHER: Final = ("truths", "unused", "halves", "buffers", "nulls", "absent", "accepts")
+_LAUNCHER: Final = ("truths", "unused", "buffers", "nulls", "absent")
 
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
