@@ -43,6 +43,7 @@ from pytriton.emit.python import (
 from pytriton.emit.templates import render
 
 WIDTH: Final = 88
+WIDE: Final = 120  # of ports, as Triton's own code
 INDENT: Final = 4
 
 
@@ -114,15 +115,15 @@ class _Parentheses(Enum):
     MULTILINE = auto()  # if it has to be broken outside of brackets of its own
 
 
-def layout(before: str, node: Node, after: str, indent: int) -> list[str]:
+def layout(before: str, node: Node, after: str, indent: int, width: int = WIDTH) -> list[str]:
     """``before node after`` as lines, indented by ``indent`` columns, broken where it is too long."""
     line = f"{' ' * indent}{before}{show(node)}{after}"
-    if len(line) <= WIDTH:
+    if len(line) <= width:
         return [line]
     head: list[Doc] = [before]
     if before.startswith("for "):  # its variable could get parentheses too
         head = ["for ", Part(DocKind.BEST_FIT, (before[4:-4],)), " in "]
-    return _Printer(indent).lines([*head, *_expression_of(before, node), after])
+    return _Printer(indent, width).lines([*head, *_expression_of(before, node), after])
 
 
 def _expression_of(before: str, node: Node) -> list[Doc]:
@@ -445,7 +446,8 @@ def _items(items: str) -> list[Doc]:
 class _Printer:
     """Prints one statement."""
 
-    def __init__(self, indent: int) -> None:
+    def __init__(self, indent: int, width: int) -> None:
+        self.width = width
         self.line = " " * indent
         self.indent = indent
         self.parentheses = False  # whether the one optional pair is there
@@ -524,7 +526,7 @@ class _Printer:
             indent, broken, doc, measure = pending.pop()
             if isinstance(doc, str):
                 width += len(doc)
-                if width > WIDTH and measure is not _Measure.NONE:
+                if width > self.width and measure is not _Measure.NONE:
                     return False
                 continue
             kind, parts = doc.kind, doc.parts
@@ -558,16 +560,17 @@ def _in_parentheses(parts: Sequence[Doc]) -> Sequence[Doc]:
 Line = tuple[str, int]  # and the line of the source that it came from
 
 
-def printed(kernel: KernelFunction, packed: bool = False) -> tuple[str, dict[int, int]]:
+def printed(kernel: KernelFunction, width: int = WIDTH) -> tuple[str, dict[int, int]]:
     """The module of one kernel, with the imports and helper functions that it needs.
 
-    ``packed``: parameters share lines.
+    In a port, which is ``WIDE``, parameters share lines.
     """
-    lines = body(kernel.body, INDENT)
+    lines = body(kernel.body, INDENT, width)
     text = render(
         "kernel.py.j2",
         kernel=kernel,
-        packed=packed,
+        width=width,
+        packed=width == WIDE,
         helpers=kernel.helpers,
         checked_accesses=any(name.startswith("checked_") for name in kernel.helpers),
         body="\n".join(line for line, _ in lines),
@@ -577,42 +580,42 @@ def printed(kernel: KernelFunction, packed: bool = False) -> tuple[str, dict[int
     return text, {head: kernel.line, **{first + row: line for row, (_, line) in enumerate(lines)}}
 
 
-def body(statements: Sequence[Statement], indent: int) -> list[Line]:
+def body(statements: Sequence[Statement], indent: int, width: int = WIDTH) -> list[Line]:
     """The lines of one block; ``pass`` where only comments are in it."""
-    lines = [line for statement in statements for line in _statement(statement, indent)]
+    lines = [line for statement in statements for line in _statement(statement, indent, width)]
     if all(text.lstrip().startswith("#") for text, _ in lines):
         lines.append((f"{' ' * indent}pass", statements[0].line if statements else 0))
     return lines
 
 
-def _statement(statement: Statement, indent: int, word: str = "") -> Iterator[Line]:
+def _statement(statement: Statement, indent: int, width: int, word: str = "") -> Iterator[Line]:
     """A statement with its comments; ``word``: ``elif`` in the place of ``if``."""
     pad = " " * indent
     after = ":" if isinstance(statement, Block) else ""
     if statement.node is not None:
-        lines = layout(word or statement.before, statement.node, after, indent)
+        lines = layout(word or statement.before, statement.node, after, indent, width)
     else:
         lines = [pad + statement.before] if statement.before else []
     above, beside = statement.above, statement.beside
     # The bytes of a comment are at least the columns that it takes on a screen.
-    if beside and (len(lines) != 1 or len(lines[-1]) + len(f"  # {beside}".encode()) > WIDTH):
+    if beside and (len(lines) != 1 or len(lines[-1]) + len(f"  # {beside}".encode()) > width):
         above, beside = (*above, beside), ""
     yield from ((f"{pad}# {comment}".rstrip(), statement.line) for comment in above)
     if beside:
         lines[-1] += f"  # {beside}"
     yield from ((line, statement.line) for line in lines)
     if isinstance(statement, Block):
-        yield from body(statement.body, indent + INDENT)
-        yield from _otherwise(statement.otherwise, indent)
+        yield from body(statement.body, indent + INDENT, width)
+        yield from _otherwise(statement.otherwise, indent, width)
 
 
-def _otherwise(statements: Sequence[Statement], indent: int) -> Iterator[Line]:
+def _otherwise(statements: Sequence[Statement], indent: int, width: int) -> Iterator[Line]:
     """``elif`` where one ``if`` is all that is in it."""
     match statements:
         case ():
             return
         case (Block(before="if ") as chained,):
-            yield from _statement(chained, indent, "elif ")
+            yield from _statement(chained, indent, width, "elif ")
         case _:
             yield f"{' ' * indent}else:", statements[0].line
-            yield from body(statements, indent + INDENT)
+            yield from body(statements, indent + INDENT, width)

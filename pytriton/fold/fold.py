@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Final, NamedTuple
 
-from pytriton.emit.printer import INDENT, WIDTH, printed
+from pytriton.emit.printer import INDENT, WIDE, printed
 from pytriton.emit.printer import body as lines_of
 from pytriton.emit.python import (
     CONSTEXPR,
@@ -141,7 +141,7 @@ def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
         body=(*(s for c in conditions for s in _assertion(c, _cure(c, options), tree.line)), *tree.body),
         helpers=tree.helpers | {*HELPERS}.intersection(words),
     )
-    text, origins = printed(whole, packed=True)
+    text, origins = printed(whole, WIDE)
     lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     constexprs = tuple(name for name in (*names, *more) if not grouped or name != GROUP)
     identifiers = tuple(parameter.name for parameter in own)
@@ -154,7 +154,7 @@ def _assertion(condition: Node, message: str, line: int) -> Iterator[Statement]:
     if len(text) < MAX_TERMS:
         yield Simple("", Call("tl.static_assert", (condition, Atom(message))), line)
         return
-    rows = (" " * INDENT + row for row in filled(f"{text}, {message}", WIDTH - 2 * INDENT))
+    rows = (" " * INDENT + row for row in filled(f"{text}, {message}", WIDE - 2 * INDENT))
     for row in ("tl.static_assert(", *rows, ")  # fmt: skip"):
         yield Simple(row, None, line)
 

@@ -43,7 +43,7 @@ NAMES = [
     pytest.param(path.name, marks=[pytest.mark.slow] * (path.name in LARGE), id=path.name)
     for path in sorted(CASES.iterdir())
 ]
-MAX_RATIO = 3  # lines of Python for a line of Triton-C
+MAX_RATIO = 2.5  # lines of Python for a line of Triton-C
 
 
 def settings(name: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_every_define_set_has_the_same_ttir(name: str) -> None:
 def test_text_is_short_and_formatted(name: str) -> None:
     text, source = proof(name).folded.text, text_of(name)
     assert len(text.splitlines()) <= MAX_RATIO * len(source.splitlines())
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "-"]
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length=120", "-"]
     assert subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout == text
 
 

@@ -30,7 +30,7 @@ WRONG_ON_INTERPRETER = {
     },
 }
 
-MAX_RATIO = 2.5  # lines of the modules of kernels, what they assert included, for a line of Triton-C
+MAX_RATIO = 1.9  # lines of the modules of kernels, what they assert included, for a line of Triton-C
 MAX_LAUNCHER = 150  # lines
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
@@ -76,7 +76,7 @@ def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
 def test_printed_modules_are_formatted_and_unchanged_files_the_same(name: str, tmp_path: Path) -> None:
     package = ported(name, tmp_path, run=name in ("contract2020", "layers2021"))
     printed = [*package.glob("_t*.py"), *(package / "kernels").glob("*.py")]
-    done = python("-m", "ruff", "format", "--isolated", "--check", *printed)
+    done = python("-m", "ruff", "format", "--isolated", "--line-length=120", "--check", *printed)
     assert done.returncode == 0, done.stdout
     assert [line for path in printed for line in path.read_text().splitlines() if len(line) > 120] == []
     before = {path: path.read_bytes() for path in package.rglob("*.py")}

@@ -168,7 +168,7 @@ def test_the_modules_stand_alone_and_are_formatted(finished: Path) -> None:
     assert [path.name for path in tests] == [f"test_{n}.py" for n in ("add", "plus", "scale", "tiny")]
     for path in tests:
         assert re.findall(r"pytriton(?:\.\w+)+", path.read_text()) == ["pytriton.testing"]
-    command = "-m ruff format --isolated --check --diff new new_comparison"
+    command = "-m ruff format --isolated --line-length=120 --check --diff new new_comparison"
     done = python(*command.split(), cwd=finished)
     assert done.returncode == 0, done.stdout
 
@@ -268,7 +268,7 @@ CASE = Case(defines=DEFINES, config={})
     [
         ("tl.load(X + i, mask=inside, other=0.0) + ", "tl.load(X + i, mask=inside, other=0.0) - "),
         ("inside = i < n", "inside = i <= n"),
-        ("+ tl.load(\n        Y + i", "+ tl.load(\n        X + i"),
+        ("+ tl.load(Y + i", "+ tl.load(X + i"),
     ],
 )
 def test_a_wrong_module_is_caught(finished: Path, old: str, new: str) -> None:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
+from pytriton.emit.printer import WIDE
 from pytriton.emit.templates import render
 from pytriton.fold.fold import filled
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import LAUNCHER, Replacement
 
-WIDTH: Final = 88  # what ruff format allows a line
 SKIP: Final = "  # fmt: skip"
 
 
@@ -63,9 +63,9 @@ def _source(entry: ModuleKernel) -> list[str]:
     fields = (f"{field}={value!r}" for field, value in declared(entry.kernel).items() if value)
     inside = ", ".join([entry.function, *fields]).replace("'", '"')
     line = f"{entry.name} = Source({inside})"
-    if len(line) <= WIDTH - len(SKIP):
+    if len(line) <= WIDE - len(SKIP):
         return [line + SKIP]
-    rows = (f"    {row}" for row in filled(inside, WIDTH - 4))
+    rows = (f"    {row}" for row in filled(inside, WIDE - 4))
     return [f"{entry.name} = Source(", *rows, f"){SKIP}"]
 
 
@@ -84,7 +84,7 @@ def table(labels: Mapping[str, Replacement], kernels: Iterable[PortedKernel]) ->
     """
     texts, truth = [], any(_TRUTH.search(kernel.text) for kernel in kernels)
     for label, name in labels.items():
-        parts = wrap(label, WIDTH - 8, drop_whitespace=False)
+        parts = wrap(label, WIDE - 8, drop_whitespace=False)
         keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
         texts.append((keys, name.module.rpartition(".")[2], name.name))
     return render("port_table.py.j2", texts=texts, truth=truth)

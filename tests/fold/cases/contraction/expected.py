@@ -11,22 +11,13 @@ def one_of(value, *known):
 @triton.jit
 def contract(
     A, B, C,  # half* or float*
-    M, N, K, dim_b, dim_m, dim_n, stride_a_b, stride_a_m, stride_b_b, stride_b_n,
-    stride_c_b, stride_c_m, stride_c_n,
+    M, N, K, dim_b, dim_m, dim_n, stride_a_b, stride_a_m, stride_b_b, stride_b_n, stride_c_b, stride_c_m, stride_c_n,
     AD, BD,  # char*, a buffer of 256 bytes
     TM: tl.constexpr, TN: tl.constexpr, WIDTH: tl.constexpr, TK: tl.constexpr,
 ):  # fmt: skip
-    tl.static_assert(
-        WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=..."
-    )
-    tl.static_assert(
-        WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2,
-        "port again with -D WIDTH=...",
-    )
-    tl.static_assert(
-        one_of(A.dtype.element_ty, tl.float16, tl.float32),
-        "port again with -D TYPE=...",
-    )
+    tl.static_assert(WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=...")
+    tl.static_assert(WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2, "port again with -D WIDTH=...")
+    tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)
     grid_m = (M + TM - 1) // TM

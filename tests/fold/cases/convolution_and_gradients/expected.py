@@ -15,22 +15,15 @@ def conv(
     LUT,  # int*
     P, C, K, stride_xp, stride_wr, stride_yp,
     BIAS_PTR,  # half* or float*
-    TP: tl.constexpr, TC: tl.constexpr, TK: tl.constexpr, DX: tl.constexpr = False,
-    DW: tl.constexpr = False, BIAS: tl.constexpr = False,
-    ACCUMULATE: tl.constexpr = False,
+    TP: tl.constexpr, TC: tl.constexpr, TK: tl.constexpr, DX: tl.constexpr = False, DW: tl.constexpr = False,
+    BIAS: tl.constexpr = False, ACCUMULATE: tl.constexpr = False,
 ):  # fmt: skip
     tl.static_assert(
         DW
         and not BIAS
         and not DX
         or not DW
-        and (
-            TC > 0
-            and TC & (TC - 1) == 0
-            or TC >= 1
-            and not (TC > 0 and TC & (TC - 1) == 0)
-            and 1 % TC != 0
-        ),
+        and (TC > 0 and TC & (TC - 1) == 0 or TC >= 1 and not (TC > 0 and TC & (TC - 1) == 0) and 1 % TC != 0),
         "port again with -D",
     )
     tl.static_assert(
@@ -41,11 +34,7 @@ def conv(
         "port again with -D TYPE=... -D OTYPE=...",
     )
     TC_PADDED: tl.constexpr = triton.next_power_of_2(TC)
-    in_TC = (
-        tl.arange(0, TC_PADDED) < TC
-        if TC != TC_PADDED
-        else tl.full((TC_PADDED,), True, tl.int1)
-    )
+    in_TC = tl.arange(0, TC_PADDED) < TC if TC != TC_PADDED else tl.full((TC_PADDED,), True, tl.int1)
     pid = tl.program_id(0)
     pidk = tl.program_id(1)
     # what this program reads, and how often
@@ -64,31 +53,15 @@ def conv(
         whole = count // TP * TP
         for p in range(0, whole, TP):
             pixel = tl.load(LUT + start + p + rp)
-            x = tl.load(
-                X + rc[:, None] + pixel[None, :] * stride_xp,
-                mask=in_TC[:, None],
-                other=0.0,
-            )
-            y = tl.load(
-                W + pixel[:, None] * stride_wr + rk[None, :],
-                mask=(rk < K)[None, :],
-                other=0.0,
-            )
+            x = tl.load(X + rc[:, None] + pixel[None, :] * stride_xp, mask=in_TC[:, None], other=0.0)
+            y = tl.load(W + pixel[:, None] * stride_wr + rk[None, :], mask=(rk < K)[None, :], other=0.0)
             acc = tl.dot(x, y, acc, input_precision="ieee")
         # what is left, under its masks
         if whole < count:
             pixel = tl.load(LUT + start + whole + rp)
             in_ = whole + rp < count
-            x = tl.load(
-                X + rc[:, None] + pixel[None, :] * stride_xp,
-                mask=in_[None, :] & in_TC[:, None],
-                other=0.0,
-            )
-            y = tl.load(
-                W + pixel[:, None] * stride_wr + rk[None, :],
-                mask=in_[:, None] & (rk < K)[None, :],
-                other=0.0,
-            )
+            x = tl.load(X + rc[:, None] + pixel[None, :] * stride_xp, mask=in_[None, :] & in_TC[:, None], other=0.0)
+            y = tl.load(W + pixel[:, None] * stride_wr + rk[None, :], mask=in_[:, None] & (rk < K)[None, :], other=0.0)
             acc = tl.dot(x, y, acc, input_precision="ieee")
         py = Y + where * stride_yp + rc[:, None] * K + rk[None, :]
         checky = (rc < C)[:, None] & (rk < K)[None, :] & in_TC[:, None]
@@ -101,24 +74,18 @@ def conv(
             filter = tl.load(LUT + start + tap * 2 + 1)
             whole = C // TC * TC
             for c in range(0, whole, TC):
-                x = tl.load(
-                    X + offp[:, None] + shift + c + rc[None, :],
-                    mask=in_TC[None, :],
-                    other=0.0,
-                )
+                x = tl.load(X + offp[:, None] + shift + c + rc[None, :], mask=in_TC[None, :], other=0.0)
                 if DX:
                     w = tl.load(
                         W + filter * stride_wr + rk[:, None] * C + c + rc[None, :],
-                        mask=tl.broadcast_to((rk < K)[:, None], (TK, TC_PADDED))
-                        & in_TC[None, :],
+                        mask=tl.broadcast_to((rk < K)[:, None], (TK, TC_PADDED)) & in_TC[None, :],
                         other=0.0,
                     )
                     acc = tl.dot(x, tl.trans(w), acc, input_precision="ieee")
                 else:
                     w = tl.load(
                         W + filter * stride_wr + (c + rc)[:, None] * K + rk[None, :],
-                        mask=tl.broadcast_to((rk < K)[None, :], (TC_PADDED, TK))
-                        & in_TC[:, None],
+                        mask=tl.broadcast_to((rk < K)[None, :], (TC_PADDED, TK)) & in_TC[:, None],
                         other=0.0,
                     )
                     acc = tl.dot(x, w, acc, input_precision="ieee")
@@ -132,21 +99,14 @@ def conv(
                 if DX:
                     w = tl.load(
                         W + filter * stride_wr + rk[:, None] * C + whole + rc[None, :],
-                        mask=(rk < K)[:, None]
-                        & (whole + rc < C)[None, :]
-                        & in_TC[None, :],
+                        mask=(rk < K)[:, None] & (whole + rc < C)[None, :] & in_TC[None, :],
                         other=0.0,
                     )
                     acc = tl.dot(x, tl.trans(w), acc, input_precision="ieee")
                 else:
                     w = tl.load(
-                        W
-                        + filter * stride_wr
-                        + (whole + rc)[:, None] * K
-                        + rk[None, :],
-                        mask=(whole + rc < C)[:, None]
-                        & (rk < K)[None, :]
-                        & in_TC[:, None],
+                        W + filter * stride_wr + (whole + rc)[:, None] * K + rk[None, :],
+                        mask=(whole + rc < C)[:, None] & (rk < K)[None, :] & in_TC[:, None],
                         other=0.0,
                     )
                     acc = tl.dot(x, w, acc, input_precision="ieee")

@@ -20,33 +20,24 @@ def matmul(
     A, B, C,  # half* or float*
     alpha: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr,
-    STRIDE_AK: tl.constexpr, STRIDE_AM: tl.constexpr, STRIDE_BK: tl.constexpr,
-    SHAPE_A: tl.constexpr, USE_A: tl.constexpr, BROADCAST_AK: tl.constexpr,
-    BROADCAST_AM: tl.constexpr, STRIDE_BN: tl.constexpr, SHAPE_B: tl.constexpr,
-    USE_B: tl.constexpr, BROADCAST_BK: tl.constexpr, BROADCAST_BN: tl.constexpr,
-    MASKED: tl.constexpr = False, RELU: tl.constexpr = False,
-    GELU: tl.constexpr = False,
+    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr, STRIDE_AK: tl.constexpr,
+    STRIDE_AM: tl.constexpr, STRIDE_BK: tl.constexpr, SHAPE_A: tl.constexpr, USE_A: tl.constexpr,
+    BROADCAST_AK: tl.constexpr, BROADCAST_AM: tl.constexpr, STRIDE_BN: tl.constexpr, SHAPE_B: tl.constexpr,
+    USE_B: tl.constexpr, BROADCAST_BK: tl.constexpr, BROADCAST_BN: tl.constexpr, MASKED: tl.constexpr = False,
+    RELU: tl.constexpr = False, GELU: tl.constexpr = False,
 ):  # fmt: skip
     tl.static_assert(TZ <= 2147483647 and TZ >= 1, "port again with -D TZ=...")
-    tl.static_assert(
-        one_of(A.dtype.element_ty, tl.float16, tl.float32),
-        "port again with -D TYPE=...",
-    )
+    tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(not GELU or not RELU, "port again with -D RELU=... -D GELU=...")
     tl.static_assert(
-        BROADCAST_AK == ":, newaxis" and BROADCAST_AM == "newaxis, :" and SHAPE_A ==
-        "TK, TM" and STRIDE_AK == "lda" and USE_A == "^a" and spelled(STRIDE_AM) == "1"
-        or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and SHAPE_A ==
-        "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1",
-        "port again with -D"
+        BROADCAST_AK == ":, newaxis" and BROADCAST_AM == "newaxis, :" and SHAPE_A == "TK, TM" and STRIDE_AK == "lda" and
+        USE_A == "^a" and spelled(STRIDE_AM) == "1" or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and
+        SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1", "port again with -D"
     )  # fmt: skip
     tl.static_assert(
-        BROADCAST_BK == ":, newaxis" and BROADCAST_BN == "newaxis, :" and SHAPE_B ==
-        "TK, TN" and STRIDE_BK == "ldb" and USE_B == "b" and spelled(STRIDE_BN) == "1"
-        or BROADCAST_BK == "newaxis, :" and BROADCAST_BN == ":, newaxis" and SHAPE_B ==
-        "TN, TK" and STRIDE_BN == "ldb" and USE_B == "^b" and spelled(STRIDE_BK) == "1",
-        "port again with -D"
+        BROADCAST_BK == ":, newaxis" and BROADCAST_BN == "newaxis, :" and SHAPE_B == "TK, TN" and STRIDE_BK == "ldb" and
+        USE_B == "b" and spelled(STRIDE_BN) == "1" or BROADCAST_BK == "newaxis, :" and BROADCAST_BN == ":, newaxis" and
+        SHAPE_B == "TN, TK" and STRIDE_BN == "ldb" and USE_B == "^b" and spelled(STRIDE_BK) == "1", "port again with -D"
     )  # fmt: skip
     stride_ak = lda if STRIDE_AK == "lda" else 1
     stride_bk = ldb if STRIDE_BK == "ldb" else 1
@@ -99,12 +90,8 @@ def matmul(
             )
             pa += TK * stride_ak
             pb += TK * stride_bk
-            a_mask = tl.full(
-                (TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1
-            )
-            b_mask = tl.full(
-                (TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1
-            )
+            a_mask = tl.full((TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1)
+            b_mask = tl.full((TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1)
     else:
         for k in range(0, K, TK):
             a = tl.load(pa)

@@ -20,27 +20,17 @@ def product(
     A, B, C,  # half* or float* or bfloat16*
     scale: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr,
-    A_DOWN: tl.constexpr, A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr,
-    B_ACROSS: tl.constexpr,
+    SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, A_DOWN: tl.constexpr,
+    A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr, B_ACROSS: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
+    tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(
-        one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32),
-        "port again with -D TYPE=...",
-    )
-    tl.static_assert(
-        A_ACROSS == "lda"
-        and spelled(A_DOWN) == "1"
-        or A_DOWN == "lda"
-        and spelled(A_ACROSS) == "1",
+        A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
         "port again with -D A_DOWN=... -D A_ACROSS=...",
     )
     tl.static_assert(
-        B_ACROSS == "ldb"
-        and spelled(B_DOWN) == "1"
-        or B_DOWN == "ldb"
-        and spelled(B_ACROSS) == "1",
+        B_ACROSS == "ldb" and spelled(B_DOWN) == "1" or B_DOWN == "ldb" and spelled(B_ACROSS) == "1",
         "port again with -D B_DOWN=... -D B_ACROSS=...",
     )
     a_down = lda if A_DOWN == "lda" else 1

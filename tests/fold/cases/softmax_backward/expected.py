@@ -17,14 +17,8 @@ def softmax_bwd(
     batch_y, batch_dy,
     BLOCK: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
-    tl.static_assert(
-        BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "port again with -D BLOCK=...",
-    )
-    tl.static_assert(
-        one_of(Y.dtype.element_ty, tl.float16, tl.float32),
-        "port again with -D TYPE=...",
-    )
+    tl.static_assert(BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
+    tl.static_assert(one_of(Y.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     line = tl.program_id(0) // BLOCK
@@ -41,8 +35,4 @@ def softmax_bwd(
     y = tl.load(Y + batch * batch_y + inside, mask=check, other=0.0).to(tl.float32)
     dy = tl.load(pdy, mask=check, other=0.0).to(tl.float32)
     tl.debug_barrier()  # DY is read above and written below
-    tl.store(
-        pdy,
-        (y * (dy - tl.sum(y * dy, axis=0)) * scale).to(DY.dtype.element_ty),
-        mask=check,
-    )
+    tl.store(pdy, (y * (dy - tl.sum(y * dy, axis=0)) * scale).to(DY.dtype.element_ty), mask=check)

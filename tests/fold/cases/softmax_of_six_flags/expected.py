@@ -10,22 +10,13 @@ def softmax_fwd(
     LUT,  # int*
     RPE, KEYS, PAIRS,  # half* or float*
     batch_x, head_rpe, row_rpe, batch_keys, row_pairs,
-    BLOCK: tl.constexpr, TN: tl.constexpr, INFINITY: tl.constexpr,
-    APPLY_SCALE: tl.constexpr = False, APPLY_RPE: tl.constexpr = False,
-    APPLY_KEYS: tl.constexpr = False, KEYS_MUL: tl.constexpr = False,
+    BLOCK: tl.constexpr, TN: tl.constexpr, INFINITY: tl.constexpr, APPLY_SCALE: tl.constexpr = False,
+    APPLY_RPE: tl.constexpr = False, APPLY_KEYS: tl.constexpr = False, KEYS_MUL: tl.constexpr = False,
     APPLY_PAIRS: tl.constexpr = False, PAIRS_MUL: tl.constexpr = False,
 ):  # fmt: skip
-    tl.static_assert(
-        BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "port again with -D BLOCK=...",
-    )
-    tl.static_assert(
-        APPLY_KEYS or not KEYS_MUL, "port again with -D APPLY_KEYS=... -D KEYS_MUL=..."
-    )
-    tl.static_assert(
-        APPLY_PAIRS or not PAIRS_MUL,
-        "port again with -D APPLY_PAIRS=... -D PAIRS_MUL=...",
-    )
+    tl.static_assert(BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
+    tl.static_assert(APPLY_KEYS or not KEYS_MUL, "port again with -D APPLY_KEYS=... -D KEYS_MUL=...")
+    tl.static_assert(APPLY_PAIRS or not PAIRS_MUL, "port again with -D APPLY_PAIRS=... -D PAIRS_MUL=...")
     tl.static_assert(
         INFINITY == "F16_INFINITY"
         and X.dtype.element_ty == tl.float16
@@ -54,36 +45,18 @@ def softmax_fwd(
     if APPLY_SCALE:
         y *= scale
     if APPLY_RPE:
-        y += tl.load(
-            RPE + head * head_rpe + row * row_rpe + column, mask=check, other=0.0
-        )
+        y += tl.load(RPE + head * head_rpe + row * row_rpe + column, mask=check, other=0.0)
     if APPLY_KEYS:
-        key = tl.load(
-            KEYS + batch * batch_keys + column, mask=check, other=float("-inf")
-        )
+        key = tl.load(KEYS + batch * batch_keys + column, mask=check, other=float("-inf"))
         if KEYS_MUL:
-            key = tl.where(
-                key == 0.0,
-                tl.full((TN_PADDED,), float("-inf"), KEYS.dtype.element_ty),
-                0.0,
-            )
+            key = tl.where(key == 0.0, tl.full((TN_PADDED,), float("-inf"), KEYS.dtype.element_ty), 0.0)
         y += key
     if APPLY_PAIRS:
-        pair = tl.load(
-            PAIRS + row * row_pairs + column, mask=check, other=float("-inf")
-        )
+        pair = tl.load(PAIRS + row * row_pairs + column, mask=check, other=float("-inf"))
         if PAIRS_MUL:
-            pair = tl.where(
-                pair == 0.0,
-                tl.full((TN_PADDED,), float("-inf"), PAIRS.dtype.element_ty),
-                0.0,
-            )
+            pair = tl.where(pair == 0.0, tl.full((TN_PADDED,), float("-inf"), PAIRS.dtype.element_ty), 0.0)
         y += pair
     y = tl.where(check, y, float("-inf"))
     y = tl.exp(y - tl.max(tl.where(in_TN, y, float("nan")), axis=0))
     tl.debug_barrier()  # LUT, read above, may overlap X, written below
-    tl.store(
-        px,
-        (y / tl.sum(tl.where(in_TN, y, 0.0), axis=0)).to(X.dtype.element_ty),
-        mask=check,
-    )
+    tl.store(px, (y / tl.sum(tl.where(in_TN, y, 0.0), axis=0)).to(X.dtype.element_ty), mask=check)

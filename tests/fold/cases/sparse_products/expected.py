@@ -17,21 +17,16 @@ def spelled(value):
 @triton.jit
 def kernel(
     A, B, C,  # half* or float*
-    M, N, K, stride_za, stride_ha, stride_ma, stride_ka, stride_zb, stride_hb,
-    stride_kb, stride_nb, stride_zc, stride_hc, stride_mc,
+    M, N, K, stride_za, stride_ha, stride_ma, stride_ka, stride_zb, stride_hb, stride_kb, stride_nb, stride_zc,
+    stride_hc, stride_mc,
     LUT, LOCKS,  # int*
     nlocks, off_width,
-    TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BLOCK: tl.constexpr,
-    TZ: tl.constexpr, STRIDE_OUTER: tl.constexpr, STRIDE_INNER: tl.constexpr,
-    SDD: tl.constexpr = False, DSD: tl.constexpr = False, DDS: tl.constexpr = False,
+    TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, BLOCK: tl.constexpr, TZ: tl.constexpr,
+    STRIDE_OUTER: tl.constexpr, STRIDE_INNER: tl.constexpr, SDD: tl.constexpr = False, DSD: tl.constexpr = False,
+    DDS: tl.constexpr = False,
 ):  # fmt: skip
-    tl.static_assert(
-        BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=..."
-    )
-    tl.static_assert(
-        one_of(A.dtype.element_ty, tl.float16, tl.float32),
-        "port again with -D TYPE=...",
-    )
+    tl.static_assert(BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
+    tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(
         STRIDE_INNER == "BLOCK"
         and spelled(STRIDE_OUTER) == "1"
@@ -40,10 +35,9 @@ def kernel(
         "port again with -D",
     )
     tl.static_assert(
-        SDD and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ
-        != 0 and TZ <= 2147483647 and TZ >= -2147483647 and TK * TZ <= 2147483646 and TK
-        * TZ >= 1) or not SDD and one_of(spelled(STRIDE_INNER), "BLOCK", "1") and TZ ==
-        1 and (DDS and not DSD or DSD and not DDS), "port again with -D"
+        SDD and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ != 0 and TZ <= 2147483647 and TZ
+        >= -2147483647 and TK * TZ <= 2147483646 and TK * TZ >= 1) or not SDD and one_of(spelled(STRIDE_INNER), "BLOCK",
+        "1") and TZ == 1 and (DDS and not DSD or DSD and not DDS), "port again with -D"
     )  # fmt: skip
     stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
     stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
@@ -63,20 +57,8 @@ def kernel(
         share = (K + TK * TZ - 1) // (TK * TZ) * TK
         first = pid0 * share
         left = tl.minimum(K - first, share)
-        pa = (
-            A
-            + pidz * stride_za
-            + head * stride_ha
-            + rm[:, None] * stride_ma
-            + (first + rk)[None, :] * stride_ka
-        )
-        pb = (
-            B
-            + pidz * stride_zb
-            + head * stride_hb
-            + rn[None, :] * stride_nb
-            + (first + rk)[:, None] * stride_kb
-        )
+        pa = A + pidz * stride_za + head * stride_ha + rm[:, None] * stride_ma + (first + rk)[None, :] * stride_ka
+        pb = B + pidz * stride_zb + head * stride_hb + rn[None, :] * stride_nb + (first + rk)[:, None] * stride_kb
         checkam = tl.broadcast_to((rm < M)[:, None], (TM, TK))
         checkbn = tl.broadcast_to((rn < N)[None, :], (TK, TN))
         rest = left % TK
@@ -91,13 +73,7 @@ def kernel(
             a = tl.load(pa, mask=checkam & (rk < rest)[None, :], other=0.0)
             b = tl.load(pb, mask=checkbn & (rk < rest)[:, None], other=0.0)
             acc = tl.dot(a, b, acc, input_precision="ieee")
-        pc = (
-            C
-            + pidz * stride_zc
-            + pid1 * BLOCK * BLOCK
-            + ri[:, None] * BLOCK
-            + rj[None, :]
-        )
+        pc = C + pidz * stride_zc + pid1 * BLOCK * BLOCK + ri[:, None] * BLOCK + rj[None, :]
         checkc = tl.full((TM, TN), True, tl.int1)
     else:
         # one row or column of blocks: how many, where they are listed, which it is, in which head
@@ -125,23 +101,11 @@ def kernel(
                     + ri[:, None] * stride_outer
                     + rk[None, :] * stride_inner
                 )
-                pb = (
-                    B
-                    + pidz * stride_zb
-                    + head * stride_hb
-                    + rko[:, None] * stride_kb
-                    + rn[None, :] * stride_nb
-                )
+                pb = B + pidz * stride_zb + head * stride_hb + rko[:, None] * stride_kb + rn[None, :] * stride_nb
                 a = tl.load(pa)
                 b = tl.load(pb, mask=checkn[None, :], other=0.0)
             else:
-                pa = (
-                    A
-                    + pidz * stride_za
-                    + head * stride_ha
-                    + rm[:, None] * stride_ma
-                    + rko[None, :] * stride_ka
-                )
+                pa = A + pidz * stride_za + head * stride_ha + rm[:, None] * stride_ma + rko[None, :] * stride_ka
                 pb = (
                     B
                     + pidz * stride_zb
@@ -153,25 +117,14 @@ def kernel(
                 b = tl.load(pb)
             acc = tl.dot(a, b, acc, input_precision="ieee")
             pidx += 2
-        pc = (
-            C
-            + pidz * stride_zc
-            + head * stride_hc
-            + rm[:, None] * stride_mc
-            + rn[None, :]
-        )
+        pc = C + pidz * stride_zc + head * stride_hc + rm[:, None] * stride_mc + rn[None, :]
         checkc = checkm[:, None] & checkn[None, :]
     c = acc.to(C.dtype.element_ty)
     if TZ == 1:
         tl.store(pc, c, mask=checkc)
     else:
         # the shares of a block are added one after another
-        plock = (
-            LOCKS
-            + pid1
-            - tl.cast(off_width, tl.int64)
-            + tl.program_id(2) * tl.num_programs(1)
-        )
+        plock = LOCKS + pid1 - tl.cast(off_width, tl.int64) + tl.program_id(2) * tl.num_programs(1)
         pcount = plock + nlocks
         repeat = 1
         while repeat == 1:
