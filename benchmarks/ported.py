@@ -69,8 +69,9 @@ def _chosen(package: ModuleType) -> str:
     if package is packages()[1]:
         config = kernel.best_config
         return str(config)
-    passed = next(iter(kernel.launches.values())).point.passed
-    return " ".join(f"{name}={value}" for name, value in passed.items() if value is not None)
+    ((_, tuned),) = kernel.sweeps.values()
+    *_, (passed, _) = tuned.values()
+    return " ".join(f"{name}={value}" for name, value in passed.items())
 
 
 def _captured(function: Any, inputs: tuple[torch.Tensor, ...]) -> Callable[[], torch.Tensor]:

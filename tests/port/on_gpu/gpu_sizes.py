@@ -71,38 +71,28 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda self, *args, grid, warmup, **options: compiled(self, args, options),
     )
     launcher = next(module for name, module in sys.modules.items() if name.endswith("._triton"))
-    launch, source = launcher.Launch, launcher.Source
-    make, call, point_of = launch.__init__, launch.__call__, source.point
-    tried: list[tuple[dict[str, Any], Any]] = []
+    kernel = launcher.kernel
+    point_of, ready = kernel.point, kernel.ready
 
-    def noted(self: Any, defines: dict[str, Any]) -> Any:
-        tried.append((defines, point_of(self, defines)))
-        return tried[-1][1]
-
-    def made(self: Any, *given: Any) -> None:
-        tried.clear()
+    def noted(self: Any, row: Any) -> Any:
         try:
-            make(self, *given)
-        finally:
-            self.every = [point for _, point in tried if point is not None]
-            served = [point.options.defines for point in self.every]
-            refused.extend(repr(defines) for defines, _ in tried if defines not in served)
+            return point_of(self, row)
+        except ValueError as error:
+            refused.append(str(error))
+            raise
 
-    def every_point(self: Any, given: Any, *more: Any) -> Any:
-        for point in self.every:
-            self.point = point
-            self.absent = [at for at, type_ in enumerate(point.types.values()) if type_ is None]
-            self.takers = [launcher.taker(*item, point.options) for item in point.types.items()]
+    def every_point(self: Any, passed: Any, options: Any, *given: Any) -> Any:
+        points = [point for points, _ in self.sweeps.values() for point in points] or self.points
+        for point in points:
             try:
-                result = call(self, [*given], *more)
+                ready(self, *point, *given)()
             except Exception as error:
-                refused.append(f"{point.source.function.__name__}: {point.options}: {error}")
+                refused.append(f"{self.source.function.__name__}: {point}: {error}")
                 raise
-        return result
+        return lambda: None
 
-    monkeypatch.setattr(source, "point", noted)
-    monkeypatch.setattr(launch, "__init__", made)
-    monkeypatch.setattr(launch, "__call__", every_point)
+    monkeypatch.setattr(kernel, "point", noted)
+    monkeypatch.setattr(kernel, "ready", every_point)
     monkeypatch.setattr(torch.testing, "assert_close", lambda *given, **named: None)
     monkeypatch.setattr(torch, "equal", lambda *given: True)
 
