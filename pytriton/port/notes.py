@@ -82,8 +82,9 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
         notes.append(
             Note(here, "no launch of it was found: its defines are those of the source alone, and of -D")
         )
-    counts = Counter(failure.error.diagnostics[0].message for failure in kernel.failures)
-    firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
+    failures = [failure for failure in kernel.failures if not failure.alone]
+    counts = Counter(failure.error.diagnostics[0].message for failure in failures)
+    firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(failures)}
     for message, count in counts.items():
         first = firsts[message].error.diagnostics[0]
         reason = f"{counted(count, 'define set')} cannot be translated: {message}"

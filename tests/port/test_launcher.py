@@ -486,7 +486,7 @@ for more in ({"TYPE": "int"}, {"tn": 3}, {"tile_t": "int"}):
     assert run(tmp_path, SCALED, program).split() == ["True"] * 3
     text = (tmp_path / "new" / "old" / "kernels" / "old.py").read_text()
     assert text.count("@triton.jit") == 1
-    assert "a = tl.full((), a, tl.float64).to(Y.dtype.element_ty)" in text
+    assert "a = tl.full((), a, Y.dtype.element_ty)" in text
     assert 'unused=["tm"]' in text
 
 
@@ -632,3 +632,58 @@ except ValueError as error:
     print("no kernel was ported for GROUP=2.5: " in str(error))
 """
     assert run(tmp_path, GROUPED, program).split() == ["15.5", "True"]
+
+
+BY_PLACE = """\
+import torch
+import triton
+
+src = '''
+__global__ void f(float *Y, float *X, int n) {
+  int i[16] = 0 ... 16;
+  float x[16] = *?(i < n)(X + i);
+#ifdef FACTOR
+  x = x * FACTOR;
+#endif
+  *?(i < n)(Y + i) = x;
+}
+'''
+
+
+def made(*args):
+    return triton.kernel(*args)
+
+
+def f(given, *more):
+    y, options = torch.zeros(16), []
+
+    def grid(opt):
+        options.extend([opt.num_stages, sorted(opt.defines)])
+        return [1]
+
+    made(src, *given)(y, torch.ones(16), 16, *more, grid=grid)
+    return y[0].item(), options
+
+
+def all():
+    f(({'FACTOR': 3},)), f(()), f(({'FACTOR': 3}, [2]))
+"""
+
+
+def test_defines_by_place_and_what_a_grid_sees(tmp_path: Path) -> None:
+    """An argument too many is no define; the options of a grid name its defines alone."""
+    program = """\
+import old
+for given in (({'FACTOR': 3},), (), ({'FACTOR': 3}, [2])):
+    print(*old.f(given))
+try:
+    old.f((), 5)
+except TypeError as error:
+    print(error)
+"""
+    assert run(tmp_path, BY_PLACE, program).splitlines() == [
+        "3.0 [None, ['FACTOR']]",
+        "1.0 [None, []]",
+        "3.0 [None, ['FACTOR']]",
+        "too many positional arguments",
+    ]

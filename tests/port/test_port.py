@@ -448,3 +448,45 @@ def test_a_launch_inside_a_call_is_named(small: Path, capsys: pytest.CaptureFixt
     )
     assert main(["port", "scaling", "--out", "new"]) == 1
     assert "this launch is only known at run time: use --run" in capsys.readouterr().err
+
+
+NUMBER_OF_TYPE = """\
+import torch
+import triton
+
+src = '''
+__global__ void scale(TYPE *Y, TYPE *X, NUMBER a) {
+  int i[16] = 0 ... 16;
+  *(Y + i) = *(X + i) * a;
+}
+'''
+
+
+def scaled(x, a):
+    y, long = torch.empty_like(x), 'long' if x.dtype == torch.int32 else x.dtype
+    triton.kernel(src, defines={'TYPE': x.dtype, 'LONG': long})(y, x, a, grid=(1,))
+    return y
+
+
+def all():
+    for dtype in (torch.half, torch.float, torch.bfloat16, torch.double, torch.int32):
+        scaled(torch.ones(16, dtype=dtype), 3)
+"""
+
+
+@pytest.mark.parametrize(("number", "status"), [("TYPE", 0), ("LONG", 1)])
+def test_numbers_of_one_type_are_of_one_function(
+    number: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long is not passed as a double: such a define set is named, and the launcher refuses it."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(NUMBER_OF_TYPE.replace("NUMBER", number))
+    use = tmp_path / "use.py"
+    use.write_text("import old\nold.all()\n")
+    command = ["port", str(tmp_path / "old"), "--out", str(tmp_path / "new"), "--run", str(use)]
+    assert main(command) == status
+    text = (tmp_path / "new/old/kernels/old.py").read_text()
+    assert text.count("@triton.jit") == 1
+    assert "    a = tl.full((), a, " in text
+    said = capsys.readouterr().err
+    assert ("not ported: it cannot be one function with " in said) == bool(status), said

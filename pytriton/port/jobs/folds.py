@@ -17,7 +17,6 @@ from pytriton.emit.printer import printed
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.variants import Unfoldable, Variant
-from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.explore import axes
 from pytriton.port.jobs.translations import Defines, Translations
@@ -30,10 +29,11 @@ _OF_TYPES: Final = re.compile(r"\.element_ty [!=]= (tl\.\w+)")
 
 @dataclass(frozen=True)
 class Failure:
-    """A define set that is not ported."""
+    """A define set that is not ported. ``alone``: it can be translated, but not be one function with the first."""
 
     defines: Mapping[str, Any]
     error: CompileError
+    alone: bool = False
 
 
 class Unportable(Exception):
@@ -102,17 +102,21 @@ class Folds:
                 self.variants.append(Variant(defines, translation))
 
     def _fold_alike(self) -> None:
-        """Fold the variants that are one function with the first."""
-        try:
+        """Fold the variants, each of which is one function with those before it."""
+        with suppress(Unfoldable):
             self._fold()
-        except Unfoldable as reason:
-            message = f"it cannot be one function with {dict(self.variants[0].defines)}: {reason}"
-            error = CompileError((Diagnostic("error", "TC318", message, self.translations.source),))
-            alike = [v for v in self.variants if _signature(v) == _signature(self.variants[0])]
-            alike = alike if len(alike) < len(self.variants) else alike[:1]
-            self.failures += [Failure(v.defines, error) for v in self.variants if v not in alike]
-            self.variants = alike
-            self._fold_alike()
+            return
+        variants, self.variants = self.variants, []
+        for variant in variants:
+            self.variants.append(variant)
+            try:
+                self._fold()
+            except Unfoldable as reason:
+                self.variants.pop()
+                message = f"it cannot be one function with {dict(self.variants[0].defines)}: {reason}"
+                error = CompileError((Diagnostic("error", "TC318", message, self.translations.source),))
+                self.failures.append(Failure(variant.defines, error, alone=True))
+        self._fold()
 
     def _fold(self) -> None:
         """Fold all variants. Kernels of sweeps may run in groups. Raises Unfoldable."""
@@ -150,13 +154,6 @@ class Folds:
                 if like is None or like(folded, self.folded):
                     return
         self.variants, self.folded = before
-
-
-def _signature(variant: Variant) -> object:
-    """The name of a function, and its parameters with their kinds."""
-    translation = variant.translation
-    kinds = ((p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters)
-    return translation.function, tuple(kinds)
 
 
 def _is_alike(folded: Folded, other: Folded) -> bool:

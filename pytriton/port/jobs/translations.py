@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.emit.printer import printed
-from pytriton.emit.python import Atom, Call, Method, Simple, Tuple
+from pytriton.emit.python import Atom, Call, Simple, Tuple
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import Variant, asked_if_given, names_in
-from pytriton.lang.tree.types import DOUBLE, FLOAT, HALF, SCALARS
+from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, SCALARS, PointerType
 from pytriton.legacy.sources import kernels_of, of_kernels
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
@@ -130,20 +130,29 @@ class Translations:
 def _rounded(translation: Translation, defines: Defines) -> Translation:
     """Halves, and numbers of a type that is a define, passed as doubles and rounded once, in the body.
 
-    ``tl.full`` keeps a double in Triton's interpreter, where ``tl.cast`` would round it to a float first. It cannot
-    calculate with bfloat16.
+    So one function takes the numbers of all these types. An int is one of them if the define is the type of a
+    pointer as well: for others Triton knows whether they are multiples of 16.
     """
     tree = translation.tree
+    words = {
+        p.identifier: defines.keys() & re.findall(r"\w+", p.declaration)[:-1] for p in translation.parameters
+    }
+    of_pointers = {
+        word
+        for p in translation.parameters
+        if isinstance(p.type, PointerType)
+        for word in words[p.identifier]
+    }
     types = {
-        p.identifier: f"tl.{p.type.triton}"
+        p.identifier: p.type
         for p in translation.parameters
         if p.type == HALF
-        or (p.type in (FLOAT, DOUBLE) and defines.keys() & set(re.findall(r"\w+", p.declaration)[:-1]))
+        or (p.type in (FLOAT, DOUBLE, BFLOAT16) and words[p.identifier])
+        or (p.type == INT and words[p.identifier] & of_pointers)
     }
     wide = (p._replace(annotation="tl.float64") if p.name in types else p for p in tree.parameters)
-    numbers = {name: Call("tl.full", (Tuple(()), Atom(name), Atom("tl.float64"))) for name in types}
     rounded = (
-        Simple(f"{name} = ", Method(numbers[name], "to", (Atom(type_),)), tree.line)
+        Simple(f"{name} = ", Call("tl.full", (Tuple(()), Atom(name), Atom(f"tl.{type_.triton}"))), tree.line)
         for name, type_ in types.items()
     )
     tree = tree._replace(parameters=tuple(wide), body=(*rounded, *tree.body))

@@ -284,7 +284,12 @@ def uses_of(tree: ast.Module) -> Uses:
     uses = Uses()
     names = dict(bound(tree, ast.walk(tree)))
     of_module = {"triton": uses.names, "triton.testing": uses.testing}
-    of_source = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.args[1:]]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    of_source = [
+        call.func
+        for call in calls
+        if not call.args[1:] and not any(isinstance(x, ast.Starred) for x in call.args)
+    ]
     for node in ast.walk(tree):
         name, dot, rest = ast.unparse(node).partition(".")
         if name in names and node not in of_source:

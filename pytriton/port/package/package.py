@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytriton.errors import counted
 from pytriton.fold.leaves import HELPERS
 from pytriton.port.jobs.integer_arguments import INT
 from pytriton.port.kernels import PortedKernel
@@ -210,6 +211,14 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     if not kernels:
         work.package.problems += not_ported(text, work.root)
     for kernel in kernels:
+        alone = [failure for failure in kernel.failures if failure.alone]
+        if alone:
+            say(
+                Note(
+                    where,
+                    f"{counted(len(alone), 'define set')} not ported: {alone[0].error.diagnostics[0].message}",
+                )
+            )
         name, translation = _add(work, text, place, kernel), kernel.variants[0].translation
         asked: list[Where] = []
         for path, line, column in place.strings:
