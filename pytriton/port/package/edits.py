@@ -311,12 +311,15 @@ def uses_of(tree: ast.Module) -> Uses:
 
 
 def launches(tree: ast.Module) -> Iterator[tuple[int, bool]]:
-    """The lines of the calls with a grid, and whether it is ``grid=`` with no other names than ``bench``."""
+    """The lines of the calls with a grid, and whether it is ``grid=`` with no other names than ``bench``.
+
+    A call of ``functools.partial`` may be the first half of one.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             names = {by.arg for by in node.keywords}
             by_place = any(isinstance(x, ast.Lambda) or ast.unparse(x) == "grid" for x in node.args)
-            if by_place or "grid" in names:
+            if by_place or "grid" in names or "partial" in ast.unparse(node.func):
                 yield node.lineno, "grid" in names <= {"grid", "bench"}
 
 
