@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache, reduce
-from math import prod
 from typing import Final, NamedTuple
 
 from pytriton.frozen import replace
@@ -55,29 +54,38 @@ class Factored(NamedTuple):
 
 def factored(cubes: Iterable[Cube]) -> Factored:
     """An equivalent of the alternatives; no cube at all is an empty group."""
-    common: set[Literal] = set()
-    groups: list[tuple[Factored, ...]] = []
-    left, tied = _untied(set(cubes))
-    for part in (*tied, *_independent(left)):  # before cubes are merged, and again after
-        for group in _independent(_merged(part)):
-            shared = _shared(group)
-            common |= shared
-            rests = {cube - shared for cube in group}
-            if frozenset[Literal]() not in rests:
-                groups.append(_alternatives(rests))
-    tied_questions = {question_of(literal) for part in tied for cube in part for literal in cube}
-    common = {literal for literal in common if question_of(literal) not in tied_questions}
-    return Factored(frozenset(common), tuple(sorted(groups, key=lambda group: list(map(_place, group)))))
+    cubes = _merged(set(cubes))
+    shared = _shared(cubes)
+    rests = {cube - shared for cube in cubes}
+    if frozenset[Literal]() in rests:
+        return Factored(shared, ())
+    ways = [*map(factored, _split(rests))] if len(rests) > 1 else [Factored(cube, ()) for cube in rests]
+    groups = [group for group in (ways[0].groups if ways else ()) if _is_common(group, ways)]
+    left = {way._replace(groups=tuple(g for g in way.groups if g not in groups)) for way in ways}
+    if Factored(frozenset(), ()) not in left:
+        groups.append(tuple(sorted(left, key=_place)))
+    return Factored(shared, tuple(groups))
 
 
-def _alternatives(cubes: set[Cube]) -> tuple[Factored, ...]:
+def _is_common(group: tuple[Factored, ...], ways: Iterable[Factored]) -> bool:
+    """Whether all ways have a group, and it asks for other defines than all else in them."""
+    rests = [way._replace(groups=tuple(other for other in way.groups if other != group)) for way in ways]
+    return all(group in way.groups for way in ways) and _names_in(group).isdisjoint(_names_in(rests))
+
+
+def _names_in(ways: Iterable[Factored]) -> set[str]:
+    """The defines that are asked for."""
+    names = {name for way in ways for literal in way.common for name in names_of(literal)}
+    return names.union(*(_names_in(group) for way in ways for group in way.groups))
+
+
+def _split(cubes: set[Cube]) -> list[set[Cube]]:
     """Cubes that share nothing, by their answers to the question that leaves the least of them."""
-    questions = {question_of(literal) for cube in cubes for literal in cube if isinstance(literal, Fact)}
+    questions = {question_of(literal) for cube in cubes for literal in cube}
     ways = [[*_answers(cubes, question).values()] for question in sorted(questions, key=repr)]
-    best = min((way for way in ways if len(way) < len(cubes)), key=_length, default=None)
-    if best is None:
-        return tuple(Factored(cube, ()) for cube in sorted(cubes, key=_order))
-    return tuple(sorted(map(factored, best), key=_place))
+    return min(
+        (way for way in ways if 1 < len(way) < len(cubes)), key=_length, default=[{cube} for cube in cubes]
+    )
 
 
 def _answers(cubes: set[Cube], question: Hashable) -> dict[Cube, set[Cube]]:
@@ -136,11 +144,6 @@ def ranged(literals: Iterable[Literal]) -> Cube:
         elif _contains(bounds, value):
             others.append(literal)
     return frozenset((*others, *ranges.values()))
-
-
-def _contains(values: Interval, value: int) -> bool:
-    """Whether a range contains a value."""
-    return (values.low is None or values.low <= value) and (values.high is None or value <= values.high)
 
 
 def _most(pick: Callable[..., int], *bounds: int | None) -> int | None:
@@ -209,7 +212,7 @@ def question_of(literal: Literal) -> Hashable:
     match literal:
         case Fact(question):
             return question
-        case Interval(term):
+        case Interval(term) | Comparison(operator="!=", left=term, right=int()):
             return "range", term
     return min((literal, negation(literal)), key=repr)
 
@@ -270,14 +273,21 @@ def _any_of(answers: Sequence[Literal]) -> list[Cube]:
         always = facts[0].binary and either == BOTH
         return [frozenset() if always else frozenset((facts[0]._replace(answers=either),))]
     ranges = [answer for answer in answers if isinstance(answer, Interval)]
-    if ranges:
+    if ranges and len(ranges) == len(answers):
         return [
             frozenset((interval,)) if interval[1:] != (None, None) else frozenset()
             for interval in _unions(ranges)
         ]
-    if len(answers) > 1 and all(map(is_total, answers)):
-        return [frozenset()]
+    others = [answer for answer in answers if isinstance(answer, Comparison)]
+    if len(answers) > 1 and all(map(is_total, answers)):  # two opposites, or all but a number and that number
+        always = len(others) > 1 or any(_contains(interval, others[0].right) for interval in ranges)
+        return [frozenset(() if always else others)]
     return [frozenset((answer,)) for answer in answers]
+
+
+def _contains(values: Interval, value: Term) -> bool:
+    assert isinstance(value, int)
+    return (values.low is None or values.low <= value) and (values.high is None or value <= values.high)
 
 
 def _unions(ranges: list[Interval]) -> list[Interval]:
@@ -348,57 +358,3 @@ def _place(formula: Factored) -> str:
     """Orders alternatives."""
     groups = (f"({' '.join(map(_place, group))})" for group in formula.groups)
     return f"{_order(formula.common)} {' '.join(groups)}"
-
-
-# ---------------------------------------------------------------- texts that go together
-
-
-def _untied(cubes: set[Cube]) -> tuple[set[Cube], list[set[Cube]]]:
-    """The cubes with one of the texts that determine each other, and for each such group its combinations."""
-    answers: dict[str, list[Fact]] = {}
-    for cube in sorted(cubes, key=_order):
-        for literal in cube:
-            if isinstance(literal, Fact) and not literal.binary:
-                answers.setdefault(literal.question, []).append(literal)
-    groups: dict[tuple[int, ...], list[str]] = {}  # by the cubes in which the answers are equal
-    for question, facts in sorted(answers.items()):
-        if len(facts) == len(cubes) and len(set(facts)) > 1:
-            groups.setdefault(tuple(map(facts.index, facts)), []).append(question)
-    tied = [group for group in groups.values() if len(group) > 1]
-    needless = {question for group in tied for question in group[1:]}
-    left = {frozenset(answer for answer in cube if question_of(answer) not in needless) for cube in cubes}
-    return left, [_projected(cubes, set(group)) for group in tied]
-
-
-# ---------------------------------------------------------------- independent groups
-
-
-def _independent(cubes: set[Cube]) -> list[set[Cube]]:
-    """The cubes as groups that are free of one another; as one group where they are not."""
-    parts = [_projected(cubes, group) for group in _linked(cubes)]
-    return parts if prod(map(len, parts)) == len(cubes) else [cubes]
-
-
-def _linked(cubes: set[Cube]) -> list[set[Hashable]]:
-    """The questions in groups: two are in one if their answers depend on each other, or one guards the other."""
-    names: dict[Hashable, frozenset[str]] = {}
-    for cube in cubes:
-        names |= {question_of(literal): names_of(literal) for literal in cube}
-    groups: list[set[Hashable]] = []
-    for question in names:
-        joined = {question}
-        for group in [*groups]:
-            if any(names[question] & names[other] or not _free(cubes, question, other) for other in group):
-                groups.remove(group)
-                joined |= group
-        groups.append(joined)
-    return groups
-
-
-def _free(cubes: set[Cube], first: Hashable, second: Hashable) -> bool:
-    both = len(_projected(cubes, {first, second}))
-    return both == len(_projected(cubes, {first})) * len(_projected(cubes, {second}))
-
-
-def _projected(cubes: Iterable[Cube], questions: set[Hashable]) -> set[Cube]:
-    return {frozenset(literal for literal in cube if question_of(literal) in questions) for cube in cubes}

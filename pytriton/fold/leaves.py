@@ -47,7 +47,7 @@ from pytriton.fold.variants import Defines, Variants, Word, as_number, number
 from pytriton.fold.walk import expressions, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
-from pytriton.lang.recording import Comparison, Log, Requirement, Term, polynomial, term_of
+from pytriton.lang.recording import Comparison, Log, Term, polynomial, term_of
 from pytriton.pipeline import Translation
 
 _GIVEN: Final = " is not None"
@@ -139,8 +139,7 @@ class Leaves:
     def _is_long(self, comparison: Comparison) -> bool:
         """Whether it only says that a define has 64 bits, as each of ``numbers`` has; no sum or product."""
         bounds = {("<=", LONG_MAX), (">=", ~LONG_MAX)}
-        is_number = comparison.left in self.integers and comparison.left not in self._optional
-        return is_number and (comparison.operator, comparison.right) in bounds
+        return comparison.left in self.integers and (comparison.operator, comparison.right) in bounds
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
@@ -232,7 +231,7 @@ class Leaves:
         if names:
             given = (f"{name}={values[name]}" if values[name] is not None else f"no {name}" for name in names)
             return f"the kernel was not proved with {' and '.join(given)}"
-        return f"it requires {' and '.join(map(show, self._terms(frozenset(violated), frozenset())))}"
+        return f"it requires {' and '.join(map(show, self._terms(violated)))}"
 
     @cached_property
     def accepted(self) -> tuple[Node, ...]:
@@ -241,55 +240,35 @@ class Leaves:
             return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
         conditions = [*map(self._is_float, self._floats), *self._assertions(common)]
-        for group in groups:
-            conditions += self._either(group, common)
-        return tuple(conditions)
+        return (*conditions, *map(self._either, groups))
 
     def _assertions(self, cube: Cube) -> Iterator[Node]:
         """A cube as conditions of Triton, one for each define; that several are ints of C is one."""
-        asked = sorted(self._simplified(cube), key=_by_size)
-        low = {
-            c.left for c in asked if c.operator == ">=" and isinstance(c.right, int) and c.right >= -INT_MAX
-        }
-        high = [c.left for c in asked if (c.operator, c.right) == ("<=", INT_MAX) and c.left in low]
-        names = [name for name in high if isinstance(name, str)]
-        names = names if len(names) > 1 else []
-        if names:
-            yield Call(INT32, tuple(map(Atom, names)))
-        dropped = {("<=", INT_MAX), (">=", -INT_MAX)}
-        asked = [c for c in asked if not (c.left in names and (c.operator, c.right) in dropped)]
+        asked = sorted(_comparisons_in(cube), key=_by_size)
+        ints = {c.left for c in asked if c == Comparison("<=", c.left, INT_MAX)}
+        ints &= {c.left for c in asked if c == Comparison(">=", c.left, -INT_MAX) and isinstance(c.left, str)}
+        if len(ints) > 1:
+            yield Call(INT32, tuple(Atom(name) for name in self.names if name in ints))
+            asked = [c for c in asked if c.left not in ints or c.right not in (INT_MAX, -INT_MAX)]
         for _, bounds in groupby(asked, lambda comparison: comparison.left):
             yield _joined("and", map(_python, bounds))
         yield from map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
 
-    def _either(self, group: Sequence[Factored], common: Cube) -> list[Node]:
-        """A group of alternatives as a condition; none where it follows from the ``common`` literals."""
-        alone = {way.common for way in group if len(way.common) == 1 and not way.groups}
-        implied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}  # ``X is None or X > 0``
-        ways: dict[Node, bool] = {}
-        for way in group:
-            terms = self._all_of(way._replace(common=way.common - implied), common)
-            if not terms:
-                return []
-            ways[_joined("and", terms)] = way.common not in alone
-        return [_joined("or", sorted(ways, key=lambda way: (ways[way], show(way))))]
+    def _either(self, group: Sequence[Factored]) -> Node:
+        """A group of alternatives as a condition, those of one term first: ``X is None or X > 0``."""
+        alone = [way.common for way in group if len(way.common) == 1 and not way.groups]
+        denied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}
+        rests = (way._replace(common=way.common - denied) for way in group)
+        ways = zip((way.common not in alone for way in group), map(self._all_of, rests), strict=True)
+        return _joined("or", [way for _, way in sorted(ways, key=lambda pair: (pair[0], show(pair[1])))])
 
-    def _all_of(self, way: Factored, common: Cube) -> list[Node]:
-        terms = self._terms(way.common, common)
-        for group in way.groups:
-            terms += self._either(group, common | way.common)
-        return terms
+    def _all_of(self, way: Factored) -> Node:
+        return _joined("and", [*self._terms(way.common), *map(self._either, way.groups)])
 
-    def _terms(self, cube: Cube, common: Cube) -> list[Node]:
-        """A cube as Python, facts first, less what follows from the ``common`` literals."""
-        implied, asked = self._simplified(common), self._simplified(common | cube)
+    def _terms(self, cube: Iterable[Literal]) -> list[Node]:
+        """Literals as Python, facts first."""
         facts = map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
-        return [*sorted(facts, key=show), *map(_python, sorted(asked - implied, key=_by_size))]
-
-    def _simplified(self, cube: Cube) -> set[Comparison]:
-        """The comparisons of a cube, less those that others imply."""
-        entries = dict.fromkeys(sorted(_comparisons_in(cube), key=_by_size), _REQUIRED)
-        return {condition.comparison for condition in simplified(entries, frozenset(self._floats))}
+        return [*sorted(facts, key=show), *map(_python, sorted(_comparisons_in(cube), key=_by_size))]
 
     def _fact(self, fact: Fact) -> Node:
         """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``."""
@@ -314,7 +293,6 @@ class Leaves:
         return BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
 
-_REQUIRED: Final = Requirement("required", None)
 INT32, ONE_OF, SPELLED = HELPERS = ("are_int32", "one_of", "spelled")  # of templates/helpers.py.j2
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
@@ -469,4 +447,5 @@ def _is_zero(comparison: Comparison) -> bool:
 
 def _by_size(comparison: Comparison) -> tuple[bool, bool, str]:
     """Bounds of single numbers come first: no shift by a number out of its range is computed."""
-    return not is_total(comparison), not isinstance(comparison.left, str), printed(comparison)
+    text = f"{printed(comparison)} {comparison!r}"
+    return not is_total(comparison), not isinstance(comparison.left, str), text

@@ -141,5 +141,6 @@ def test_what_only_some_alternatives_share_is_said_once() -> None:
 
 def test_all_but_one_number_and_that_number() -> None:
     inside = [Comparison(">=", "N", -9), Comparison("<=", "N", 9)]
-    cubes = [ranged([*inside, Comparison("!=", "N", 1)]), ranged([Comparison("==", "N", 1)])]
+    cubes = [ranged([*inside, Comparison("!=", "M", 1)]), ranged([*inside, Comparison("==", "M", 1)])]
     assert factored(cubes) == (ranged(inside), ())
+    assert factored([*cubes, ranged([*inside, Comparison("!=", "M", 2)])]) == (ranged(inside), ())

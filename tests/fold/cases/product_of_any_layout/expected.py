@@ -21,22 +21,18 @@ def product(
     scale: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
     SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, A_DOWN: tl.constexpr,
-    A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr, B_ACROSS: tl.constexpr,
+    B_DOWN: tl.constexpr, A_ACROSS: tl.constexpr, B_ACROSS: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(
-        A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
-        "port again with -D A_DOWN=... -D A_ACROSS=...",
-    )
-    tl.static_assert(
         B_ACROSS == "ldb" and spelled(B_DOWN) == "1" or B_DOWN == "ldb" and spelled(B_ACROSS) == "1",
         "port again with -D B_DOWN=... -D B_ACROSS=...",
     )
-    a_down = lda if A_DOWN == "lda" else 1
-    a_across = lda if A_ACROSS == "lda" else 1
-    b_down = ldb if B_DOWN == "ldb" else 1
-    b_across = ldb if B_ACROSS == "ldb" else 1
+    tl.static_assert(
+        A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
+        "port again with -D A_DOWN=... -D A_ACROSS=...",
+    )
     # neighbours in time are neighbours in space: a few rows of tiles, column after column
     tile = tl.program_id(0)
     down = (M + TM - 1) // TM
@@ -53,17 +49,23 @@ def product(
     ik = tl.arange(0, TK)
     okm = im < M
     okn = in_ < N
-    # first tiles
-    pa = A + im[:, None] * a_down + (piece * K + ik)[None, :] * a_across
-    pb = B + (piece * K + ik)[:, None] * b_down + in_[None, :] * b_across
+    if A_DOWN == "lda":
+        # first tiles
+        pa = A + im[:, None] * lda + (piece * K + ik)[None, :]
+    else:
+        pa = A + im[:, None] + (piece * K + ik)[None, :] * lda
+    if B_DOWN == "ldb":
+        pb = B + (piece * K + ik)[:, None] * ldb + in_[None, :]
+    else:
+        pb = B + (piece * K + ik)[:, None] + in_[None, :] * ldb
     # multiply these while the next ones arrive
     sum = tl.zeros((TM, TN), dtype=tl.float32)
     rest = K % TK
     for left in range(K, rest, -TK):
         a = tl.load(pa, mask=okm[:, None], other=0.0)
-        pa += TK * a_across
+        pa += TK if A_DOWN == "lda" else TK * lda
         b = tl.load(pb, mask=okn[None, :], other=0.0)
-        pb += TK * b_down
+        pb += TK * ldb if B_DOWN == "ldb" else TK
         sum = tl.dot(a, b, sum, input_precision="ieee")
     # what is left, under its masks
     if rest > 0:

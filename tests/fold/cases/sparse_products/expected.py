@@ -28,19 +28,11 @@ def kernel(
     tl.static_assert(BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(
-        STRIDE_INNER == "BLOCK"
-        and spelled(STRIDE_OUTER) == "1"
-        or STRIDE_OUTER == "BLOCK"
-        and spelled(STRIDE_INNER) == "1",
-        "port again with -D",
-    )
-    tl.static_assert(
-        SDD and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ != 0 and TZ <= 2147483647 and TZ
-        >= -2147483647 and TK * TZ <= 2147483646 and TK * TZ >= 1) or not SDD and one_of(spelled(STRIDE_INNER), "BLOCK",
-        "1") and TZ == 1 and (DDS and not DSD or DSD and not DDS), "port again with -D"
+        SDD and STRIDE_OUTER == "BLOCK" and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ != 0
+        and TZ <= 2147483647 and TZ >= -2147483647 and TK * TZ <= 2147483646 and TK * TZ >= 1) or not SDD and TZ == 1
+        and (STRIDE_INNER == "BLOCK" and spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and
+        spelled(STRIDE_INNER) == "1") and (DDS and not DSD or DSD and not DDS), "port again with -D"
     )  # fmt: skip
-    stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
-    stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
     pid0 = tl.program_id(0)
     pid1 = tl.program_id(1) + off_width
     pidz = tl.program_id(2)
@@ -94,25 +86,19 @@ def kernel(
             block = tl.load(pidx)
             rko = tl.load(pidx + 1) * BLOCK + rk
             if DSD:
-                pa = (
-                    A
-                    + pidz * stride_za
-                    + block * BLOCK * BLOCK
-                    + ri[:, None] * stride_outer
-                    + rk[None, :] * stride_inner
-                )
+                if STRIDE_OUTER == "BLOCK":
+                    pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] * BLOCK + rk[None, :]
+                else:
+                    pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] + rk[None, :] * BLOCK
                 pb = B + pidz * stride_zb + head * stride_hb + rko[:, None] * stride_kb + rn[None, :] * stride_nb
                 a = tl.load(pa)
                 b = tl.load(pb, mask=checkn[None, :], other=0.0)
             else:
                 pa = A + pidz * stride_za + head * stride_ha + rm[:, None] * stride_ma + rko[None, :] * stride_ka
-                pb = (
-                    B
-                    + pidz * stride_zb
-                    + block * BLOCK * BLOCK
-                    + rk[:, None] * stride_outer
-                    + rj[None, :] * stride_inner
-                )
+                if STRIDE_OUTER == "BLOCK":
+                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] * BLOCK + rj[None, :]
+                else:
+                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] + rj[None, :] * BLOCK
                 a = tl.load(pa, mask=checkm[:, None], other=0.0)
                 b = tl.load(pb)
             acc = tl.dot(a, b, acc, input_precision="ieee")
