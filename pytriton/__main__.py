@@ -61,7 +61,7 @@ def _done(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         return _format(options)
     if options.command in ("translate", "gradient"):
         return _translate(options)
-    from pytriton.port.commands import about, complete, explain
+    from pytriton.commands import about, complete, explain
 
     if options.command == "info":
         print(about(pytriton.__version__))

@@ -5,7 +5,7 @@ Generated files name nothing else of the package, so its files may move.
 """
 
 from pytriton.legacy.perf_report import Benchmark, Mark, perf_report
-from pytriton.port.equivalence import Case, compare, load_ported, ported
+from pytriton.runtime.compare import Case, compare, load_ported, ported
 from pytriton.runtime.tensors import allclose, do_bench, mask_tensor, sparsify_tensor
 
 __all__ = [

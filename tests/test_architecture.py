@@ -33,6 +33,7 @@ STAGES = (
         "boundary",
         "progress",
         "command_line",
+        "commands",
         "lang",
         "passes",
         "emit",
@@ -70,7 +71,6 @@ LIBRARIES = {
         "tuning/",
         *GRADIENT,
         "operators/",
-        "port/equivalence.py",
         "port/run/recorder.py",
     ),
     "triton": (
@@ -79,13 +79,12 @@ LIBRARIES = {
         "tuning/",
         "operators/",
         "legacy/perf_report.py",
-        "port/equivalence.py",
         "port/prove.py",
     ),
     "lsprotocol": ("lsp/server.py",),
     "pygments": ("lsp/highlight.py",),
     "pygls": ("lsp/server.py",),
-    "numpy": ("runtime/", "tuning/", "operators/", "port/equivalence.py"),
+    "numpy": ("runtime/", "tuning/", "operators/"),
 }
 
 # Where private names of torch and Triton may stand.
@@ -98,9 +97,8 @@ INTERNALS = (
 FOREIGN = {"_base", "_opname", "_schema", "_version"}
 OTHERS = {"_actions", "_asdict", "_field_type", "_getframe", "_load_from_dict"}
 
-# They put names of all stages together: for users, and for generated tests of the time before ``pytriton.testing``;
-# the kernel object gives the plan, which is core, its tools.
-DOORS = ("__init__.py", "__main__.py", "runtime/compare.py", "runtime/kernel.py")
+# They put names of all stages together for users; the kernel object gives the plan, which is core, its tools.
+DOORS = ("__init__.py", "__main__.py", "runtime/kernel.py")
 
 # Files of several packages that may bear one name, and why; any other name of a file says which of them it is.
 SHARED_STEMS = {
@@ -126,7 +124,7 @@ BESIDE_CORE = (
     *("compat", "runtime/errors.py", "runtime/locks.py"),
 )
 BESIDE_TOOLS = (
-    *("command_line.py", "progress.py", "testing.py"),
+    *("command_line.py", "commands.py", "progress.py", "testing.py"),
     *("runtime/bfloat16.py", "runtime/compare.py", "runtime/pickled.py", "runtime/show.py"),
     *("runtime/tensors.py", "runtime/traced.py"),
 )

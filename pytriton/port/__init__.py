@@ -9,7 +9,5 @@ prove.py        each define set is the same program; what is not is refused
 package/        kernels -> what is written: modules, the launcher module, edited Python files, tests
 report.py       kernels -> a page with old and new side by side, or JSON
 notes.py        what a person should know of a text, with positions
-equivalence.py  old source and ported module on the same random memory, for generated tests
 printed.py      the source in a Python file, for the commands ``translate`` and ``gradient``
-commands.py     the commands ``info``, ``explain`` and ``completion``
 """

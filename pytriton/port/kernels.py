@@ -88,7 +88,7 @@ class KernelParameter(NamedTuple):
     buffer: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PortedKernel:
     """One function for many define sets; see the head of this file.
 

@@ -22,10 +22,10 @@ import pytest
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation
-from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Difference
 from pytriton.port.prove import differences
+from pytriton.runtime.compare import Case, compare, load_ported
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.legacy.modules import PACKAGES

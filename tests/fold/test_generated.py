@@ -24,7 +24,6 @@ import triton
 from pytriton.errors import CompileError
 from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation, translate
-from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.folds import Unportable
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
@@ -32,6 +31,7 @@ from pytriton.port.package.edits import Uses
 from pytriton.port.package.launcher import launcher
 from pytriton.port.package.modules import ModuleKernel, module
 from pytriton.port.prove import differences, prove_kernel, ttir
+from pytriton.runtime.compare import Case, compare, load_ported
 from pytriton.settings import Settings
 from pytriton.source import Source
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.equivalence import Case, compare, ported
 from pytriton.port.jobs.integer_arguments import Arguments, integer_arguments
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.prove import differences, prove_kernel
+from pytriton.runtime.compare import Case, compare, ported
 from pytriton.settings import Settings
 from pytriton.source import Source
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.equivalence import Case, compare, ported
+from pytriton.runtime.compare import Case, compare, ported
 
 ADD = """\
 // Z = X + Y

@@ -16,7 +16,7 @@ import torch
 import triton
 
 from pytriton.__main__ import main
-from pytriton.port.equivalence import Case, compare, ported
+from pytriton.runtime.compare import Case, compare, ported
 from tests import processes
 from tests.processes import python
 

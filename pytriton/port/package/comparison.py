@@ -1,7 +1,7 @@
 """Ported kernels -> pytest files that compare each with its old text on the same random memory.
 
 Input: where each kernel went (``Placed``). Output: a file for each module of kernels; they are in a folder next to
-the ported one, and skip where pytriton is not installed. ``port/equivalence.py`` does the work.
+the ported one, and skip where pytriton is not installed. ``runtime/compare.py`` does the work.
 
 The define sets that are compared: of each combination of flags, texts and types one with small blocks, since the
 interpreter is slow.

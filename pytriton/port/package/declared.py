@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 from typing import Any
 
 from pytriton.emit.python import show
@@ -28,6 +29,7 @@ class Code(str):
         return self
 
 
+@cache
 def declared(ported: PortedKernel) -> dict[str, Any]:
     """The fields, empty where there is nothing to declare; templates/port_launcher.py.j2 says what they mean."""
     leaves, constexprs = ported.folded.leaves, ported.folded.constexprs

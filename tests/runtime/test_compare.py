@@ -11,7 +11,7 @@ from triton.runtime.errors import InterpreterError
 
 from pytriton import PytritonWarning
 from pytriton.__main__ import main
-from pytriton.port.equivalence import Case, compare, ported
+from pytriton.runtime.compare import Case, compare, ported
 
 LOCKED = """\
 __global__ void accumulate(float *C, float *X, int *TABLE, int *LOCKS, int counters) {

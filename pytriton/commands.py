@@ -88,7 +88,7 @@ def _cause(path: Path) -> str:
 
 def pages() -> dict[str, Path]:
     """The pages by their codes."""
-    package = Path(__file__).resolve().parent.parent
+    package = Path(__file__).resolve().parent
     for folder in (package / "explanations", package.parent / "docs" / "errors"):
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("TC*.md"))}
