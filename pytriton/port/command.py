@@ -16,7 +16,7 @@ from typing import Any, Final
 from pytriton.command_line import usage
 from pytriton.errors import counted
 from pytriton.port.notes import Note, remarks, shown_path
-from pytriton.port.package.check import wrong_sites
+from pytriton.port.package.check import wrong_results, wrong_sites
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.edits import LAUNCHER
 from pytriton.port.package.output import (
@@ -60,10 +60,12 @@ def port(options: argparse.Namespace) -> int:
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
     ported = _ported(texts, root, options)
     package = port_package(root, ported) if is_package else port_alone(root, ported)
-    if provable() and package.files:
-        package.problems += wrong_sites(package)
+    wrong = [*wrong_sites(package)] if provable() and package.files else []
     if package.plain is not None:
         package.without_launcher()
+    if provable() and package.files and not wrong:
+        wrong += wrong_results(package)
+    package.problems += wrong
     if status:
         text = f"the program ended with status {status}; what it launched before is ported"
         package.problems.insert(0, Note(options.run, text))

@@ -29,9 +29,9 @@ from pytriton.fold.variants import number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.checks.diagnostics import Stuck
+from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import remark, warn
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.kernel import kernel as old_kernel
 
 __all__ = ["Case", "compare", "load_ported", "ported"]
 
@@ -138,7 +138,7 @@ def compare(
         launched = _run_ported(launcher, case, keywords, translation, arguments, largest)
         after = [arena.whole.clone() for arena in arenas]
         _restore(arenas, before)
-        _run_old(source, case, translation, arguments, launched)
+        _run_old(translation, [*map(_value, arguments)], launched)
         return after
 
     try:
@@ -165,6 +165,10 @@ def _restore(arenas: Sequence[_Arena], before: Sequence[torch.Tensor]) -> None:
 
 def _passed(argument: Any) -> Any:
     return argument.tensor if isinstance(argument, _Arena) else argument
+
+
+def _value(argument: Any) -> Any:
+    return argument.tensor.data_ptr() if isinstance(argument, _Arena) else argument
 
 
 def _argument(
@@ -291,23 +295,10 @@ def _within(arenas: Sequence[torch.Tensor], name: str, masked: int | None) -> Ca
 # The old source
 
 
-def _run_old(
-    source: str, case: Case, translation: Translation, arguments: Sequence[Any], grid: _Grid
-) -> None:
-    old = old_kernel(
-        source,
-        defines=dict(case.defines),
-        num_warps=case.num_warps,
-        kernel=translation.kernel,
-        strict_literals=case.strict_literals,
-    )
-    passed = []
-    for parameter, argument in zip(translation.parameters, arguments, strict=True):
-        if parameter.buffer:
-            old.set_constant(parameter.name, argument.whole.numpy())
-        else:
-            passed.append(_passed(argument))
-    old(*passed, grid=grid)
+def _run_old(translation: Translation, values: Sequence[Any], grid: _Grid) -> None:
+    """Not as C, which computes programs side by side and adds in another order."""
+    module = load(translation.function, translation.text)
+    Interpreted(module, translation.parameters, translation.constexprs).run(grid, values)
 
 
 def _assert_same(name: str, new: torch.Tensor, arena: _Arena) -> None:

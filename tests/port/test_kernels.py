@@ -52,6 +52,11 @@ def scale() -> PortedKernel:
     return ported({**common, "ROUNDS": 1}, {**common, "ROUNDS": ["1", "2"], "ADD": True})
 
 
+def test_what_is_declared_is_computed_once(scale: PortedKernel) -> None:
+    """It took a third of the time of a port."""
+    assert declared(scale) is declared(scale)
+
+
 def test_parameters(scale: PortedKernel) -> None:
     assert declared(scale)["writes"] == [p.identifier for p in scale.parameters if p.written] == ["X", "Y"]
     assert [*scale.folded.parameters] == ["X", "Y", "a", "n"]

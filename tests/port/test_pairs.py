@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.package import modules
+from pytriton.port.package.launcher import launcher
 from pytriton.port.package.texts import Places
 from tests import processes
 from tests.port.pairs import BLOCKED, KERNEL, LAUNCH, Generated, package
@@ -98,6 +101,24 @@ def test_equal_names(files: object, tmp_path: Path, capsys: pytest.CaptureFixtur
     written(Generated(files(KERNEL), PROGRAM, []), tmp_path)
     assert ported(tmp_path, capsys) == (0, "")
     check_ported(tmp_path)
+
+
+def test_what_is_written_is_launched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launcher that passes a wrong number is found: its kernel is compared with the source."""
+
+    def wrong(*arguments: Any) -> str:
+        return launcher(*arguments).replace("+plain(values[x])", "3 - plain(values[x])")
+
+    monkeypatch.setattr("pytriton.port.package.package.launcher", wrong)
+    written(Generated(by_names(KERNEL), PROGRAM, []), tmp_path)
+    status, said = ported(tmp_path, capsys)
+    assert status == 1
+    assert re.findall(r"both.py: (scale_?): what was written differs .* {'TN': 16}: Y\[0\] is ", said) == [
+        "scale",
+        "scale_",
+    ]
 
 
 @pytest.mark.parametrize("fault", ["labels", "functions", "sources"])

@@ -38,6 +38,13 @@ __global__ void rows(float *Y, float *X, int stride) {
   *(Y + i) = *(X + i) * 2;
 }
 """
+SUMS = """\
+__global__ void sums(float *Y, float *X, int n) {
+  int i[256] = 0 ... 256;
+  float x[256] = exp(*(X + get_program_id(0) * 256 + i));
+  *(Y + get_program_id(0) * 256 + i) = x / x[+];
+}
+"""
 GRID = (4, 1, 1)
 CASE = Case(defines={}, config={}, num_warps=4)
 
@@ -68,6 +75,11 @@ def test_a_lock_that_even_one_program_cannot_open(tmp_path: Path) -> None:
     launch = ported_text(tmp_path, text, "accumulate")
     with pytest.raises(Exception, match="waits forever"), pytest.warns(match="a lock stays closed"):
         compare(text, "accumulate", launch, CASE, 16, GRID)
+
+
+def test_sums_are_those_of_the_interpreter(tmp_path: Path) -> None:
+    """As C, a kernel adds in another order; here the runner of CPU tensors is C, as it is for users."""
+    compare(SUMS, "sums", ported_text(tmp_path, SUMS, "sums"), CASE, 16, GRID)
 
 
 def test_every_launch_begins_with_the_same_memory(tmp_path: Path) -> None:

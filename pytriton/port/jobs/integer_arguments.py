@@ -57,7 +57,7 @@ class Arguments:
     @property
     def numbers(self) -> dict[str, int]:
         """The defines that became parameters, each another number: what is proved with them is for all values."""
-        return {name: 1001 + 2 * place for place, name in enumerate(self.names.values())}
+        return {name: 101 + 2 * place for place, name in enumerate(self.names.values())}
 
     def without(self, defines: Defines) -> dict[str, Any]:
         """The defines that are left."""

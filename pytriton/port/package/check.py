@@ -1,4 +1,5 @@
-"""Drives a written package: what it launches for each text and each define set is the kernel of that very text.
+"""Drives a written package: what it launches for each text and each define set is the kernel of that very text, and
+computes the same.
 
 Input: the files of a package and its ``Site``s: where its code names a text, and the functions that the text became
 (proved by prove.py). The files are written into a temporary folder, and a process without pytriton imports them and
@@ -14,8 +15,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +27,7 @@ from pytriton.emit.templates import render
 from pytriton.port.jobs.translations import Defines
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note
+from pytriton.port.package.comparison import chosen, sizes_of
 from pytriton.port.package.output import write_new
 from pytriton.port.package.package import Package
 
@@ -66,6 +71,32 @@ def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], wr
     if repr(passed) != repr(bound):
         return f"the constexprs are {passed}, not {bound}"
     return None
+
+
+def wrong_results(package: Package) -> Iterator[Note]:
+    """Where a written kernel computes something else than its source, on small random memory: a note for each.
+
+    Memory that is too small for a kernel, and locks that nothing opens, prove nothing.
+    """
+    testing = import_module("pytriton.testing")
+    unclear = import_module("pytriton.compat.triton_names").InterpreterError
+    files = {name: data for name, data in package.files.items() if data is not None}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write_new(Path(folder, "port"), files)
+        for placed in package.placed:
+            kernel, path = placed.kernel, Path(folder, "port", placed.module)
+            for defines, size in zip(chosen(kernel), cycle(sizes_of([placed])), strict=False):
+                case = testing.Case(defines, {}, strict_literals=placed.strict)
+                try:
+                    launch = testing.ported(path.parent, path.stem, placed.source, defines)
+                    testing.compare(kernel.source.text, kernel.kernel, launch, case, size, (2, 2, 1))
+                except unclear:
+                    continue
+                except Exception as error:
+                    what = f"what was written differs from its source with {dict(defines)}: {error}"
+                    yield Note(f"{placed.module}: {placed.function}", what)
+                    break
 
 
 class _Function(NamedTuple):

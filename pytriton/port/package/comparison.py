@@ -43,7 +43,7 @@ def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
     texts = {text: f"TEXT_{count}" if len(texts) > 1 else "TEXT" for count, text in enumerate(texts, 1)}
     rows: list[str] = []
     for placement in placed:
-        for defines in _chosen(placement.kernel):
+        for defines in chosen(placement.kernel):
             kernel = json.dumps(placement.kernel.kernel) if placement.kernel.kernel else "None"
             rows += _row(
                 [json.dumps(placement.source), texts[placement.kernel.source.text], kernel, _dict(defines)]
@@ -56,11 +56,11 @@ def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
         texts=[(name, _literal(text)) for text, name in texts.items()],
         rows=rows,
         strict=", strict_literals=True" * any(placement.strict for placement in placed),
-        sizes=_sizes(placed),
+        sizes=sizes_of(placed),
     )
 
 
-def _sizes(placed: Sequence[Placed]) -> list[int]:
+def sizes_of(placed: Sequence[Placed]) -> list[int]:
     """Values of integer parameters: a power of 2 and an odd number, within constant buffers.
 
     A buffer is assumed to hold 4-byte words, as many as some parameter counts.
@@ -74,14 +74,14 @@ def _sizes(placed: Sequence[Placed]) -> list[int]:
     return [min([16, *words]), min([7, *words])]
 
 
-def _chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
+def chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
     """Define sets to compare, from all over the kernel."""
     smallest: dict[str, Mapping[str, Any]] = {}
     for defines in sorted((defines.defines for defines in kernel.sets), key=_elements):
         others = {name: value for name, value in defines.items() if not isinstance(number(value), int)}
         smallest.setdefault(repr(sorted(others.items())), defines)
-    chosen = list(smallest.values())
-    return chosen[:: -(-len(chosen) // MAX_CASES)]
+    every = list(smallest.values())
+    return every[:: -(-len(every) // MAX_CASES)]
 
 
 def _elements(defines: Mapping[str, Any]) -> int:
