@@ -18,7 +18,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, Block, Call, Conditional, Node, Simple, Statement, show
+from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.join import Joiner, Version
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set
@@ -68,13 +68,22 @@ def _added(rows: list[Row], body: list[Versions], likeness: Likeness) -> list[Ro
         if y < height and x < width and score[y][x] and best[y][x] == score[y][x] + best[y + 1][x + 1]:
             merged.append(_with(rows[y], body[x]))
             y, x = y + 1, x + 1
-        elif x == width or (y < height and best[y][x] == best[y + 1][x]):
+        elif x == width or (
+            y < height and best[y][x] == best[y + 1][x] and not _sooner(body[x], rows[y], best, y, x)
+        ):
             merged.append(rows[y])
             y += 1
         else:
             merged.append([body[x]])
             x += 1
     return merged
+
+
+def _sooner(new: Versions, row: Row, best: list[list[int]], y: int, x: int) -> bool:
+    """Whether a new statement comes before a row where both orders are possible: it does in the source."""
+    return best[y][x] == best[y][x + 1] and new.statement.line < min(
+        version.statement.line for version in row
+    )
 
 
 def _with(row: Row, new: Versions) -> Row:
@@ -110,7 +119,7 @@ class Merger:
             ([statement for statement in body if statement.before != "pass"], of) for body, of in bodies
         ]
         rows = align(filled, self._likeness)
-        items = (item for row in rows for item in self._items(row))
+        items = (item for row in rows for item in self._with_remarks(row, among))
         return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
 
     def _is_dead(self, item: _Item, among: Set) -> bool:
@@ -126,6 +135,8 @@ class Merger:
         first, second = left.statement, right.statement
         if type(first) is not type(second) or first.before != second.before:
             return 0
+        if first.line != second.line and self._conditions.exclude(first.line, second.line):
+            return 0  # the arms of an `#if` stay apart, as their author wrote them
         nearby = first.line == second.line
         if first.node is None or second.node is None:
             return 4 * (first.node == second.node and first.above == second.above)
@@ -141,11 +152,12 @@ class Merger:
         """The row as one statement if its versions can be, else as several."""
         of = reduce(or_, (version.of for version in row))
         first = row[0].statement
+        line = min(version.statement.line for version in row)
         if first.node is None:
             yield _Item(self._commented(first, row), of)
             return
         nodes = [Version(version.statement.node, version.of) for version in row if version.statement.node]
-        node = self._blended(nodes, of)
+        node = self._blended(nodes, of, line)
         loop = first.before.startswith("for ") and isinstance(node, Conditional)  # Triton wants a range there
         if node is not None and _choices(node) <= MAX_CHOICES and not loop:
             yield _Item(self._commented(self._around(node, row, of), row), of)
@@ -154,6 +166,21 @@ class Merger:
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
             yield _Item(self._commented(statement, versions), group.of)
+
+    def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
+        """The items of a row, after the comments outside of the statement's ``#if``."""
+        items = list(self._items(row))
+        comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
+        separate: list[str] = []
+        for comment in comments:
+            around = self._conditions.around(comment)
+            if around is not None and around & among and [around & among] != [item.of for item in items]:
+                separate.append(comment)
+                yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
+        for item in items:
+            above = tuple(comment for comment in item.statement.above if comment not in separate)
+            if item.statement.node is not None or item.statement.before or above:
+                yield _Item(replace(item.statement, above=above), item.of)
 
     def _around(self, node: Node, row: Row, of: Set) -> Statement:
         """The statement of a row with this expression, the bodies in it merged."""
@@ -187,7 +214,7 @@ class Merger:
 
     # ---------------------------------------------------------------- conditional expressions
 
-    def _blended(self, versions: Sequence[Version], among: Set) -> Node | None:
+    def _blended(self, versions: Sequence[Version], among: Set, line: int) -> Node | None:
         """One expression for all versions, with a choice where they differ; None where that would be too much."""
         groups = self._groups(versions)
         if len(groups) == 1:
@@ -196,25 +223,50 @@ class Merger:
             columns = zip(*(children(group.node) for group in groups), strict=True)
             of = [group.of for group in groups]
             operands = [
-                self._blended([Version(*pair) for pair in zip(column, of, strict=True)], among)
+                self._blended([Version(*pair) for pair in zip(column, of, strict=True)], among, line)
                 for column in columns
             ]
             if all(operand is not None for operand in operands):
                 node = rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
                 if len(set(_conditions(node))) == _choices(node):  # else one choice decides several parts
                     return node
-        return self._choice(groups, among)
+        return self._scaled(groups, among, line) or self._choice(groups, among, line)
 
-    def _choice(self, groups: Sequence[Version], among: Set) -> Node | None:
+    def _scaled(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
+        """``a * factor`` of some variants and ``a`` of the others: ``a * (factor if FLAG else 1)``."""
+        for product in groups:
+            node = product.node
+            if not (isinstance(node, BinOp) and node.operator == "*" and _small(node.right)):
+                continue
+            plain = [g for g in groups if not (isinstance(g.node, BinOp) and g.node.operator == "*")]
+            scaled = [g for g in groups if g not in plain]
+            lefts = [Version(g.node.left, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights = [Version(g.node.right, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights += [Version(Atom("1"), g.of) for g in plain]
+            left = self._blended([*lefts, *plain], among, line)
+            right = left and self._blended(rights, among, line)
+            if left is not None and right is not None:
+                return BinOp("*", left, right)
+        return None
+
+    def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
         """The expression of one group where its variants are, else that of another."""
-        if len(groups) > 2 or not all(_small(group.node) for group in groups):
+        if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
+            return None
+        define = self._conditions.spelled({of: show(node) for node, of in groups})
+        if define is not None:
+            *firsts, node = sorted((g.node for g in groups), key=lambda node: not show(node).isidentifier())
+            for name in reversed(firsts):
+                node = Conditional(BinOp("==", Atom(define), Atom(f'"{show(name)}"')), name, node)
+            return node
+        if len(groups) > 2:
             return None
         first, second = groups
-        condition = self._conditions.condition(first.of, among)
-        other = self._conditions.condition(second.of, among)
+        condition = self._conditions.condition(first.of, among, line)
+        other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:
             return None
-        if other.cost < condition.cost:
+        if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
             return Conditional(other.node, second.node, first.node)
         return Conditional(condition.node, first.node, second.node)
 
@@ -229,17 +281,17 @@ class Merger:
                 place += 1
                 continue
             chosen, end = self._window(items, place, among)
+            line = min(item.statement.line for item in items[place:end])
             inside = [item for item in items[place:end] if item.of & chosen]
             outside = [item for item in items[place:end] if not item.of & chosen]
-            yield self._if(inside, outside, chosen, among)
+            yield self._if(inside, outside, chosen, among, line)
             place = end
 
-    def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set) -> Block:
-        condition = self._conditions.condition(chosen, among)
-        line = min(item.statement.line for item in (*inside, *outside))
+    def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
+        condition = self._conditions.condition(chosen, among, line)
         if outside:
-            other = self._conditions.condition(among & ~chosen, among)
-            if other.cost < condition.cost:
+            other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
+            if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
                 inside, outside, condition, chosen = outside, inside, other, among & ~chosen
         body = tuple(self._placed(inside, chosen))
         otherwise = tuple(self._placed(outside, among & ~chosen))
@@ -249,12 +301,14 @@ class Merger:
         """The variants of the ``if`` that begins with an item, and the end of what it holds.
 
         Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
-        it and variants not in it have. The longest is chosen, then the one with the plainest condition.
+        it and variants not in it have. An ``#if`` of the text is the plainest; then the longest; then the one with
+        the plainest condition.
         """
         choices: dict[Set, int] = {}
+        line = items[place].statement.line
         ahead = items[place : place + MAX_AHEAD]
         candidates = [item.of for item in ahead]
-        candidates += [condition.holds & among for condition in self._conditions.plain]
+        candidates += [condition.holds & among for condition in self._conditions.plain(line)]
         for candidate in candidates:
             chosen = candidate if candidate & items[place].of else among & ~candidate
             if chosen in (0, among) or items[place].of & ~chosen:
@@ -264,9 +318,11 @@ class Merger:
                 end += 1
             choices[chosen] = end
 
-        def rank(chosen: Set) -> tuple[bool, int, int]:
-            condition = self._conditions.condition(chosen, among)
-            return condition.cost > MAX_CONDITION, -choices[chosen], condition.cost
+        arms = {arm.holds & among for arm in self._conditions.arms(line)}
+
+        def rank(chosen: Set) -> tuple[bool, bool, int, int]:
+            condition = self._conditions.condition(chosen, among, line)
+            return condition.cost > MAX_CONDITION, chosen not in arms, -choices[chosen], condition.cost
 
         best = min(choices, key=rank)
         return best, choices[best]
@@ -282,6 +338,10 @@ def _choices(node: Node) -> int:
 
 def _conditions(node: Node) -> list[Node]:
     return [part.condition for part in walk(node) if isinstance(part, Conditional)]
+
+
+def _denies(node: Node) -> bool:
+    return isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
 
 
 def _is_pure(node: Node | None) -> bool:

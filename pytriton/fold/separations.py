@@ -1,16 +1,16 @@
 """Which condition is true of exactly these variants?
 
 Input: the text and its variants. Output: for a set of variants among others the plainest expression over the
-defines that holds for exactly those: one feature or its negation, else a tree of features. A feature is what an
-``#if`` of the text asks, a flag, a comparison that a translation recorded, ``NAME == "text"``, ``TN != TN_PADDED``,
-or the element type of a pointer. Invariant: what is returned was evaluated on every variant. For all other define
-sets leaves.py demands the outcome that a variant had.
+defines that holds for exactly those: what the text itself asks around the statement (``#if``), else one
+feature or its negation, else a tree of features. A feature is a flag, a comparison that a translation recorded,
+``NAME == "text"``, ``TN != TN_PADDED``, or the element type of a pointer. Invariant: what is returned was evaluated
+on every variant. For all other define sets leaves.py demands the outcome that a variant had.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -50,22 +50,48 @@ class Separations:
         self._variants = variants
         self._elements = variants.elements if elements else {}
         self.words = frozenset(names_in(text))
-        arms = (self._arm(of) for of in directives(text) if of.word in (*OPENING, "elif"))
-        self.asked = [arm for arm in arms if arm is not None]
+        self.asked: list[Separator] = []
+        self._arms = dict(self._by_line(text))
+        self._text = text.split("\n")
         self._features = list(self._all_features(padded))
         self._simple = [feature for feature in self._features if not _joins(feature.node)]
-        self._separators: dict[tuple[Set, Set], Separator] = {}
+        self._separators: dict[tuple[Set, Set, int], Separator] = {}
 
-    @property
-    def plain(self) -> Iterator[Separator]:
-        """What the text asks, and all flags and text defines."""
-        return (feature for feature in self._features if feature.safe)
+    def arms(self, line: int) -> tuple[Separator, ...]:
+        """What the text asks around a line, the outermost first."""
+        return self._arms.get(line, ())
 
-    def condition(self, chosen: Set, among: Set) -> Separator:
+    def plain(self, line: int) -> Iterator[Separator]:
+        """The conditions that the text asks around a line, and all flags and text defines."""
+        yield from self.arms(line)
+        yield from (feature for feature in self._features if feature.safe)
+
+    def exclude(self, line: int, other: int) -> bool:
+        """Whether no variant reads both of two lines: they are in different arms of one ``#if``."""
+        holds = self._variants.all
+        for arm in (*self.arms(line), *self.arms(other)):
+            holds &= arm.holds
+        return not holds
+
+    def around(self, comment: str) -> Set | None:
+        """The variants whose text has a comment; None if it occurs in several places."""
+        lines = [number for number, line in enumerate(self._text, 1) if comment in line]
+        if len(lines) != 1 or not comment:
+            return None
+        holds = self._variants.all
+        for arm in self.arms(lines[0]):
+            holds &= arm.holds
+        return holds
+
+    def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
-        key = (chosen, among)
+        key = (chosen, among, line)
         if key not in self._separators:
-            fitting = [c for c in _with_negations(self._features, among) if c.holds & among == chosen]
+            fitting = [
+                c
+                for c in _with_negations((*self._of_text(line), *self._features), among)
+                if c.holds & among == chosen
+            ]
             plainest = min(fitting, key=lambda condition: condition.cost, default=None)
             self._separators[key] = plainest or self._tree(chosen, among)
         return self._separators[key]
@@ -79,7 +105,28 @@ class Separations:
         ]
         if fitting:
             return min(fitting, key=lambda condition: condition.cost)
-        return self.condition(least, self._variants.all)
+        return self.condition(least, self._variants.all, 0)
+
+    def spelled(self, texts: Mapping[Set, str]) -> str | None:
+        """The define that is this text in each of the sets, a name in all of them but one."""
+        numbers = [of for of, text in texts.items() if not text.isidentifier()]
+        for name, values in self._variants.values.items():
+            if len(numbers) < 2 and all(
+                (str(values[n]) if of in numbers else values[n]) == text
+                for of, text in texts.items()
+                for n in self._variants.members(of)
+            ):
+                return name
+        return None
+
+    def _of_text(self, line: int) -> Iterator[Separator]:
+        """The condition around a line, and it with those around it: each costs as little as a flag."""
+        arms = self.arms(line)
+        for first in range(len(arms) - 1, -1, -1):
+            joined = arms[first]
+            for inner in arms[first + 1 :]:
+                joined = _and(joined, inner)
+            yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
     def _tree(self, chosen: Set, among: Set) -> Separator:
         """A choice by one feature, and inside its two sides by others, as long as both kinds are in a side."""
@@ -98,8 +145,31 @@ class Separations:
 
     # ---------------------------------------------------------------- the text's own conditions
 
+    def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Separator, ...]]]:
+        """The arms of ``#if`` around each line of the text; those that the defines do not decide are left out."""
+        everything = self._variants.all
+        stack: list[list[Separator | None]] = []  # of each open #if: its arms so far, the last one is open
+        start = 1
+        for directive in directives(text):
+            yield from self._inside(stack, range(start, directive.line))
+            word, start = directive.word, directive.line + 1
+            if word == "endif":
+                del stack[-1:]
+            elif word in ("else", "elif") and stack:
+                always = Separator(Atom("True"), everything, 0)
+                stack[-1].append(always if word == "else" else self._arm(directive))
+            elif word in OPENING:
+                stack.append([self._arm(directive)])
+        yield from self._inside(stack, range(start, text.count("\n") + 2))
+
+    def _inside(
+        self, stack: list[list[Separator | None]], lines: range
+    ) -> Iterator[tuple[int, tuple[Separator, ...]]]:
+        arms = [_reached(arms, self._variants.all) for arms in stack]
+        open_ = tuple(arm for arm in arms if arm is not None)
+        return ((number, open_) for number in lines)
+
     def _arm(self, directive: Directive) -> Separator | None:
-        """What an ``#if`` asks, or the opposite; None where the defines do not decide it."""
         text = " ".join(_WORDS.get(token.text, token.text) for token in directive.tokens[2:])
         if directive.word in ("ifdef", "ifndef"):
             text = f"defined {directive.names[0]}" if directive.names else "0"
@@ -110,7 +180,11 @@ class Separations:
         ):  # else the kernel has no such constexpr
             with suppress(SyntaxError):
                 condition = self._evaluated(expression(text))
-        return condition and condition._replace(cost=1)
+        if condition is None:
+            return None
+        condition = condition._replace(cost=1)
+        self.asked.append(condition)
+        return _not(condition, self._variants.all) if directive.word == "ifndef" else condition
 
     def _given(self, name: str) -> str:
         """The question whether a define is given: of a flag its name."""
@@ -135,11 +209,13 @@ class Separations:
 
     def _candidates(self, padded: dict[str, str]) -> Iterator[Separator]:
         """All features, the plainest first."""
-        yield from self.asked
+        everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
+        yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [
             name
             for name in self._variants.values
             if not (self._elements and self._variants.is_element_type(name))
+            and not self._variants.names_kernel(name)  # its value is free (leaves.py)
         ]
         for name in names:
             if self._variants.is_flag(name):
@@ -183,6 +259,24 @@ def _cost(node: Node) -> int:
         case UnaryOp(operand=operand):
             return _cost(operand) + 1
     return 1
+
+
+def _reached(arms: list[Separator | None], everything: Set) -> Separator | None:
+    """The condition under which the last of these arms is read: it holds, and none before it does."""
+    parts: list[Separator] = []
+    for arm in arms[:-1]:
+        if arm is None:
+            return None
+        parts.append(_not(arm, everything))
+    last = arms[-1]
+    if last is None:
+        return None
+    if last.cost:
+        parts.append(last)
+    condition = parts[0]
+    for part in parts[1:]:
+        condition = _and(condition, part)
+    return condition._replace(cost=len(parts))
 
 
 def negated(node: Node) -> Node:

@@ -94,21 +94,21 @@ SETS = variants(*({"N": n, **flags} for n in (4, 8) for flags in ({}, {"A": True
 
 
 @pytest.mark.parametrize(
-    ("chosen", "want"),
+    ("chosen", "line", "want"),
     [
-        (0b010010, "A and not B"),
-        (0b101000, "N > 4 and (not A or B)"),
-        (0b111000, "N > 4"),
-        (0b100100, "B"),
-        (0b011011, "not B"),
-        (0b000111, "N <= 4"),
-        (0b110110, "A"),
-        (0b000100, "N <= 4 and B"),
+        (0b010010, 3, "A and not B"),
+        (0b101000, 5, "not (A and not B) and N > 4"),
+        (0b111000, 0, "N > 4"),
+        (0b100100, 0, "B"),
+        (0b011011, 0, "not B"),
+        (0b000111, 0, "N <= 4"),
+        (0b110110, 0, "A"),
+        (0b000100, 0, "N <= 4 and B"),
     ],
 )
-def test_conditions(chosen: int, want: str) -> None:
+def test_conditions(chosen: int, line: int, want: str) -> None:
     conditions = Separations(TEXT, Variants(SETS), {})
-    found = conditions.condition(chosen, 0b111111)
+    found = conditions.condition(chosen, 0b111111, line)
     assert found.holds & 0b111111 == chosen
     assert show(found.node) == want
 
@@ -116,7 +116,16 @@ def test_conditions(chosen: int, want: str) -> None:
 def test_any_set_of_variants_has_a_condition() -> None:
     conditions = Separations(TEXT, Variants(SETS), {})
     for chosen in range(1, 0b111111):
-        assert conditions.condition(chosen, 0b111111).holds & 0b111111 == chosen
+        assert conditions.condition(chosen, 0b111111, 0).holds & 0b111111 == chosen
+
+
+def test_no_condition_asks_for_the_name_of_the_kernel() -> None:
+    """A kernel accepts any name, so a condition on it would take another arm for a new one."""
+    text = TEXT.replace("void f(", "void NAME(")
+    sets = ({"NAME": f"f{n}", **flags} for n, flags in enumerate(({"N": 8}, {"N": 4}, {"N": 8, "A": True})))
+    conditions = Separations(text, Variants(variants(*sets, text=text), text), {})
+    for chosen in range(1, 0b111):
+        assert "NAME" not in show(conditions.condition(chosen, 0b111, 0).node)
 
 
 def test_arms_become_branches() -> None:

@@ -20,8 +20,8 @@ def matmul(
     A, B, C,  # half* or float*
     alpha: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr, STRIDE_AM: tl.constexpr,
-    STRIDE_BK: tl.constexpr, STRIDE_AK: tl.constexpr, SHAPE_A: tl.constexpr, USE_A: tl.constexpr,
+    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr, STRIDE_AK: tl.constexpr,
+    STRIDE_AM: tl.constexpr, STRIDE_BK: tl.constexpr, SHAPE_A: tl.constexpr, USE_A: tl.constexpr,
     BROADCAST_AK: tl.constexpr, BROADCAST_AM: tl.constexpr, STRIDE_BN: tl.constexpr, SHAPE_B: tl.constexpr,
     USE_B: tl.constexpr, BROADCAST_BK: tl.constexpr, BROADCAST_BN: tl.constexpr, MASKED: tl.constexpr = False,
     RELU: tl.constexpr = False, GELU: tl.constexpr = False,
@@ -39,6 +39,8 @@ def matmul(
         USE_A == "^a" and spelled(STRIDE_AM) == "1" or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and
         SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1", "port again with -D"
     )  # fmt: skip
+    stride_ak = lda if STRIDE_AK == "lda" else 1
+    stride_bk = ldb if STRIDE_BK == "ldb" else 1
     # prologue
     pid = tl.program_id(0)
     pidz = tl.program_id(2)
@@ -51,12 +53,12 @@ def matmul(
     pidn = pid % width // group_size
     rm = pidm * TM + tl.arange(0, TM)
     rn = pidn * TN + tl.arange(0, TN)
+    # reduction splitting
     if TZ > 1:
-        # reduction splitting
         K //= TZ
     rk = pidz * K + tl.arange(0, TK)
+    # pointers to operands
     if STRIDE_AM == "lda":
-        # pointers to operands
         pa = A + rk[None, :] + rm[:, None] * lda
     else:
         pa = A + rk[:, None] * lda + rm[None, :]
@@ -64,9 +66,9 @@ def matmul(
         pb = B + rk[:, None] * ldb + rn[None, :]
     else:
         pb = B + rk[None, :] + rn[:, None] * ldb
+    # prefetches operands
     if MASKED:
         if STRIDE_AM == "lda":
-            # prefetches operands
             a_mask = (rk < K)[None, :] & (rm < M)[:, None]
         else:
             a_mask = (rk < K)[:, None] & (rm < M)[None, :]
@@ -86,8 +88,8 @@ def matmul(
                 acc,
                 input_precision="ieee",
             )
-            pa += TK if STRIDE_AM == "lda" else TK * lda
-            pb += TK * ldb if STRIDE_BK == "ldb" else TK
+            pa += TK * stride_ak
+            pb += TK * stride_bk
             a_mask = tl.full((TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1)
             b_mask = tl.full((TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1)
     else:
@@ -100,8 +102,8 @@ def matmul(
                 acc,
                 input_precision="ieee",
             )
-            pa += TK if STRIDE_AM == "lda" else TK * lda
-            pb += TK * ldb if STRIDE_BK == "ldb" else TK
+            pa += TK * stride_ak
+            pb += TK * stride_bk
     acc *= alpha
     if RELU:
         acc = tl.where(acc > 0.0, acc, 0.0)
@@ -114,7 +116,9 @@ def matmul(
     rcn = pidn * TN + tl.arange(0, TN)
     pc = C + rcm[:, None] * ldc + rcn[None, :]
     checkc = (rcm < M)[:, None] & (rcn < N)[None, :]
-    if TZ > 1:
+    if TZ == 1:
+        tl.store(pc, c, mask=checkc)
+    else:
         # accumulate partial result using spin-locks
         plock = locks + pid
         pcount = plock + tl.num_programs(0)
@@ -130,5 +134,3 @@ def matmul(
         tl.debug_barrier()  # all above is done before the lock is released
         tl.atomic_xchg(pcount, (count + 1) % TZ)
         tl.atomic_xchg(plock, 0)
-    else:
-        tl.store(pc, c, mask=checkc)

@@ -21,7 +21,7 @@ def product(
     scale: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
     SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, A_DOWN: tl.constexpr,
-    B_DOWN: tl.constexpr, A_ACROSS: tl.constexpr, B_ACROSS: tl.constexpr,
+    A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr, B_ACROSS: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
@@ -33,6 +33,10 @@ def product(
         A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
         "port again with -D A_DOWN=... -D A_ACROSS=...",
     )
+    a_down = lda if A_DOWN == "lda" else 1
+    a_across = lda if A_ACROSS == "lda" else 1
+    b_down = ldb if B_DOWN == "ldb" else 1
+    b_across = ldb if B_ACROSS == "ldb" else 1
     # neighbours in time are neighbours in space: a few rows of tiles, column after column
     tile = tl.program_id(0)
     down = (M + TM - 1) // TM
@@ -49,23 +53,17 @@ def product(
     ik = tl.arange(0, TK)
     okm = im < M
     okn = in_ < N
-    if A_DOWN == "lda":
-        # first tiles
-        pa = A + im[:, None] * lda + (piece * K + ik)[None, :]
-    else:
-        pa = A + im[:, None] + (piece * K + ik)[None, :] * lda
-    if B_DOWN == "ldb":
-        pb = B + (piece * K + ik)[:, None] * ldb + in_[None, :]
-    else:
-        pb = B + (piece * K + ik)[:, None] + in_[None, :] * ldb
+    # first tiles
+    pa = A + im[:, None] * a_down + (piece * K + ik)[None, :] * a_across
+    pb = B + (piece * K + ik)[:, None] * b_down + in_[None, :] * b_across
     # multiply these while the next ones arrive
     sum = tl.zeros((TM, TN), dtype=tl.float32)
     rest = K % TK
     for left in range(K, rest, -TK):
         a = tl.load(pa, mask=okm[:, None], other=0.0)
-        pa += TK if A_DOWN == "lda" else TK * lda
+        pa += TK * a_across
         b = tl.load(pb, mask=okn[None, :], other=0.0)
-        pb += TK * ldb if B_DOWN == "ldb" else TK
+        pb += TK * b_down
         sum = tl.dot(a, b, sum, input_precision="ieee")
     # what is left, under its masks
     if rest > 0:

@@ -33,6 +33,8 @@ def kernel(
         and (STRIDE_INNER == "BLOCK" and spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and
         spelled(STRIDE_INNER) == "1") and (DDS and not DSD or DSD and not DDS), "port again with -D"
     )  # fmt: skip
+    stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
+    stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
     pid0 = tl.program_id(0)
     pid1 = tl.program_id(1) + off_width
     pidz = tl.program_id(2)
@@ -86,19 +88,25 @@ def kernel(
             block = tl.load(pidx)
             rko = tl.load(pidx + 1) * BLOCK + rk
             if DSD:
-                if STRIDE_OUTER == "BLOCK":
-                    pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] * BLOCK + rk[None, :]
-                else:
-                    pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] + rk[None, :] * BLOCK
+                pa = (
+                    A
+                    + pidz * stride_za
+                    + block * BLOCK * BLOCK
+                    + ri[:, None] * stride_outer
+                    + rk[None, :] * stride_inner
+                )
                 pb = B + pidz * stride_zb + head * stride_hb + rko[:, None] * stride_kb + rn[None, :] * stride_nb
                 a = tl.load(pa)
                 b = tl.load(pb, mask=checkn[None, :], other=0.0)
             else:
                 pa = A + pidz * stride_za + head * stride_ha + rm[:, None] * stride_ma + rko[None, :] * stride_ka
-                if STRIDE_OUTER == "BLOCK":
-                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] * BLOCK + rj[None, :]
-                else:
-                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] + rj[None, :] * BLOCK
+                pb = (
+                    B
+                    + pidz * stride_zb
+                    + block * BLOCK * BLOCK
+                    + rk[:, None] * stride_outer
+                    + rj[None, :] * stride_inner
+                )
                 a = tl.load(pa, mask=checkm[:, None], other=0.0)
                 b = tl.load(pb)
             acc = tl.dot(a, b, acc, input_precision="ieee")
