@@ -202,7 +202,7 @@ def _add_port(commands: Any) -> None:
     )
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="a Python program, as it is typed in a shell: run it, and port what it launches",
+        help="a command, as it is typed in a shell: run it, and port what its Python processes launch",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +12,7 @@ from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
 from pytriton.port.ported import observed_defines
 from pytriton.port.prove import _same, prove_kernel
-from pytriton.port.run.observations import observation
+from pytriton.port.run.observations import observe
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.legacy.modules import NAMES, PACKAGES
@@ -110,17 +106,14 @@ def test_a_hint_may_not_be_more_or_another() -> None:
 # ---------------------------------------------------------------- the packages
 
 
-def observed(name: str, folder: Path) -> Iterator[tuple[str, str | None, list[DefineSet]]]:
+def observed(name: str) -> Iterator[tuple[str, str | None, list[DefineSet]]]:
     """The texts that a package's own tests launch, with their define sets."""
-    file = folder / "launches.json"
     own = PACKAGES.with_name("packages_tests") / f"test_{name}.py"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)])}
-    environment |= {"CUDA_VISIBLE_DEVICES": "", "PYTEST_ADDOPTS": ""}
-    words = ["-m", "pytriton.port.run.recorder", str(file), "--legacy", name]
-    tests = ["-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", str(own)]
-    subprocess.run([sys.executable, *words, *tests], cwd=own.parent, env=environment, check=True)
+    program = f"CUDA_VISIBLE_DEVICES= PYTEST_ADDOPTS= pytest -q -p no:xdist -p no:cacheprovider {own}"
+    launches, status = observe(program, [PACKAGES / name])
+    assert status == 0
     sets: dict[tuple[str, str | None], list[DefineSet]] = {}
-    for launch in map(observation, json.loads(file.read_text())):
+    for launch in launches:
         group = sets.setdefault((launch.text, launch.options["kernel"]), [])
         group += [DefineSet(defines, "observed") for defines in observed_defines(launch)]
     for (text, kernel), defines in sets.items():
@@ -129,10 +122,10 @@ def observed(name: str, folder: Path) -> Iterator[tuple[str, str | None, list[De
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_packages_are_short_and_proved(name: str, tmp_path: Path) -> None:
+def test_packages_are_short_and_proved(name: str) -> None:
     old: dict[str, int] = {}
     new = 0
-    for text, kernel, sets in observed(name, tmp_path):
+    for text, kernel, sets in observed(name):
         ported = proved(text, kernel, sets, name)
         assert ported.proof is not None
         assert ported.proof.wrong == (), ported.text

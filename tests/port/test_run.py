@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.run.observations import Observation, ProgramError, _command, observe
+from pytriton.port.run.observations import Observation, ProgramError, observe
 
 KERNEL = """\
 import torch
@@ -49,40 +49,53 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-COMMANDS = [
-    ("pytest -q", {}, [], ["-m", "pytest", "-q"]),
-    ("/opt/bin/pytest -q", {}, [], ["-m", "pytest", "-q"]),
-    ("python -m pytest -q", {}, [], ["-m", "pytest", "-q"]),
-    ("python3 -m pytest", {}, [], ["-m", "pytest"]),
-    ("/opt/env/bin/python3.12 -m pytest", {}, [], ["-m", "pytest"]),
-    ("python -u -W a -X dev -mpytest -W a", {}, ["-u", "-W", "a", "-X", "dev"], ["-m", "pytest", "-W", "a"]),
-    ("env X=1 'Y=a b' python use.py -m", {"X": "1", "Y": "a b"}, [], ["use.py", "-m"]),
-    ("X=1 use.py", {"X": "1"}, [], ["use.py"]),
-    ("python -c 'import a'", {}, [], ["-c", "import a"]),
-]  # fmt: skip
+USES = "import sys, torch, doubling; doubling.twice(torch.ones(4), int(sys.argv[1]))"
 
 
-@pytest.mark.parametrize(("program", "environment", "flags", "words"), COMMANDS)
-def test_commands(program: str, environment: dict[str, str], flags: list[str], words: list[str]) -> None:
-    assert _command(program) == (environment, flags, words)
-
-
-@pytest.mark.parametrize("program", ["cd tests && pytest", "ls -l", "python", "env X=1"])
-def test_what_is_no_python_program(program: str) -> None:
-    with pytest.raises(ProgramError, match=r"is not a Python program|names no program"):
-        _command(program)
-
-
-@pytest.mark.slow
-def test_code_of_a_command(package: Path) -> None:
-    code = "import os, torch, doubling; doubling.twice(torch.ones(4), int(os.environ['SIZE']))"
-    ((seen,), _) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python use.py 64",
+        "use.py 64",
+        "SIZE=64 PYTHONWARNINGS=ignore ./use.py 64",
+        "env X=1 'Y=a b' python use.py 64 -m",
+        f'SIZE=64 {sys.executable} -W ignore -c "{USES}" 64',
+        "cd / && python -m use 64 | cat",
+        """python -c "import subprocess; subprocess.run(['python', 'use.py', '64'])\"""",
+    ],
+)  # fmt: skip
+def test_a_command_is_run_as_one_types_it(
+    command: str, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (package.parent / "use.py").write_text(USES)
+    monkeypatch.chdir(package.parent)
+    ((seen,), status) = observe(command, [package])
+    assert status == 0
     assert seen.options["defines"] == {"TYPE": {"dtype": "float32"}, "TN": 64}
+    assert (seen.file, seen.line) == (package / "__init__.py", 12)
+
+
+def test_each_process_is_seen_and_each_launch_once(package: Path) -> None:
+    run = f'python -c "{USES}"'
+    seen, _ = observe(f"{run} 64 & {run} 32; wait; {run} 64", [package])
+    assert sorted(observation.options["defines"]["TN"] for observation in seen) == [32, 64]
+
+
+def test_a_script_of_the_package_has_the_old_triton(package: Path) -> None:
+    (package / "bench.py").write_text(KERNEL + "\n\ntwice(torch.ones(4), 16)\n")
+    ((seen,), _) = observe(f"python {package / 'bench.py'}", [package])
+    assert seen.file == package / "bench.py"
+
+
+@pytest.mark.parametrize("program", ["ls -l", "python -c 1", "no-such-command"])
+def test_what_launches_nothing_is_told(program: str, package: Path) -> None:
+    with pytest.raises(ProgramError, match=rf"{program}: .*launched no kernel"):
+        observe(program, [package])
 
 
 @pytest.mark.parametrize(
     "words",
-    ["pytest", *(pytest.param(words, marks=pytest.mark.slow) for words in ("python -m pytest", "-m pytest"))],
+    ["pytest", pytest.param("-m pytest", marks=pytest.mark.slow)],
 )
 def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     options = "-q -p no:cacheprovider -p no:xdist"

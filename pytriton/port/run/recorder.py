@@ -1,54 +1,40 @@
-"""``python -m pytriton.port.run.recorder FILE --legacy PKG SCRIPT [ARGS]``: ``pytriton run``, with notes in FILE.
+"""Notes the launches of a Python process: each source, its defines and sweeps, and the line of its constructor.
 
-The notes are the launches of the program: each source, its defines and sweeps, and the line of its constructor. A
-source that is put together while the program runs cannot be read from its code. Nothing about the launches changes.
-``pytriton port --run`` starts this in a process of its own, since the program may do anything, and since porting
-itself needs neither torch nor triton.
+A source that is put together while the program runs cannot be read from its code. Nothing about the launches
+changes. ``pytriton port --run`` has it called at the start of each process of the program (observations.py), since
+the program may do anything, and since porting itself needs neither torch nor triton.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 
-from pytriton.command_line import add_run
-from pytriton.legacy.command import run
+from pytriton.legacy.imports import legacy_builtins, legacy_imports
 from pytriton.runtime.errors import caller
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the program; its own exit status passes as SystemExit. FILE is written in any case."""
-    parser = argparse.ArgumentParser(prog="pytriton.port.run.recorder")
-    parser.add_argument("file", type=Path)
-    add_run(parser)
-    parser.set_defaults(parser=parser)
-    options = parser.parse_args(arguments)
-    seen: list[dict[str, object]] = []
-    try:
-        with observing() as seen:
-            return run(options)
-    finally:
-        options.file.write_text(json.dumps(seen), encoding="utf-8")
-
-
-@contextmanager
-def observing() -> Iterator[list[dict[str, Any]]]:
-    """While the body runs, note the options of each launch, once each, as values that JSON can hold.
+def record(folder: str, packages: Sequence[str], paths: Sequence[str]) -> None:
+    """Give ``packages``, and a script below ``paths``, the old Triton, and write what they launch to a file in
+    ``folder``, a line of JSON each time that it is new.
 
     Keys: ``text``, ``kernel``, ``strict``; ``file`` and ``line`` of the constructor;
     ``defines``, ``num_warps``, ``num_stages``, ``points`` and ``key``. A dtype is ``{"dtype": "float16"}``.
     """
-    seen: dict[str, dict[str, Any]] = {}
+    legacy_imports(*packages)
+    words = [Path(word).resolve() for word in sys.orig_argv[1:]]
+    if any(word.exists() and word.is_relative_to(path) for word in words for path in paths):
+        vars(sys.modules["__main__"])["__builtins__"] = legacy_builtins("__main__")
+    seen: set[str] = set()
     places: WeakKeyDictionary[Kernel, tuple[str, int]] = WeakKeyDictionary()
     make, launch = Kernel.__init__, Kernel.__call__
 
@@ -59,16 +45,14 @@ def observing() -> Iterator[list[dict[str, Any]]]:
     def called(self: Kernel, /, *arguments: Any, **named: Any) -> Any:
         observed = _options(self, named)
         observed["file"], observed["line"] = places.get(self, ("", 0))
-        seen.setdefault(json.dumps(observed, sort_keys=True), observed)
+        line = json.dumps(observed, sort_keys=True)
+        if line not in seen:
+            seen.add(line)
+            with Path(folder, f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
+                print(line, file=file)
         return launch(self, *arguments, **named)
 
-    launches: list[dict[str, Any]] = []
     Kernel.__init__, Kernel.__call__ = created, called  # type: ignore[method-assign, assignment]
-    try:
-        yield launches
-    finally:
-        Kernel.__init__, Kernel.__call__ = make, launch  # type: ignore[method-assign]
-        launches += seen.values()
 
 
 def _options(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +83,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value.item() if hasattr(value, "item") else value
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
