@@ -1,4 +1,4 @@
-"""A package that lists a folder of sources, of which a define names the kernel: ported by a run, it works alone."""
+"""A package that reads its sources from files, with kernels named by a define: ported by a run, it works alone."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ for file in os.listdir(folder):
         with open(os.path.join(folder, file)) as text:
             setattr(sys.modules[__name__], file[:-3], text.read())
 """
+READS = [  # other ways to read a file
+    "scale = pathlib.Path(__file__).with_name('scale.tr').read_text()",
+    "scale = pkgutil.get_data(__name__, 'scale.tr').decode()",
+    "scale = importlib.resources.files(__name__).joinpath('scale.tr').read_text()",
+    "with open(os.path.join(os.path.dirname(__file__), 'scale.tr')) as file:\n    scale = ''.join(file)",
+]
 SCALE = """\
 __global__ void NAME(TYPE *X, TYPE *Y, int n) {
   // as many programs as blocks
@@ -54,19 +60,21 @@ def test_scaled(factor):
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     folder = tmp_path / "old" / "scaling"
     (folder / "sources").mkdir(parents=True)
-    (folder / "sources" / "__init__.py").write_text(SOURCES)
+    lines = ["import importlib.resources, os, pathlib, pkgutil", getattr(request, "param", SOURCES), ""]
+    (folder / "sources" / "__init__.py").write_text("\n".join(lines))
     (folder / "sources" / "scale.tr").write_text(SCALE)
     (folder / "__init__.py").write_text(INIT)
     (tmp_path / "test_scaling.py").write_text(USE)
     return folder
 
 
-def test_a_listed_folder_keeps_its_names(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "package", [SOURCES, *(pytest.param(read, marks=pytest.mark.slow) for read in READS)], indirect=True
+)
+def test_a_file_is_read_as_before(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "old")
     run = f"-m pytest -q -p no:cacheprovider {tmp_path / 'test_scaling.py'}"
     assert main(["port", "scaling", "--out", str(tmp_path / "new"), "--run", run]) == 0

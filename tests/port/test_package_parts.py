@@ -22,7 +22,6 @@ from pytriton.port.package.edits import (
     Uses,
     edited,
     imports,
-    reads,
     tensors,
     uses_of,
 )
@@ -39,11 +38,9 @@ from tests.processes import python
 MAX_WITH_ALL = 270  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
-def shown(text: str, dots: str = ".", opened: bool = False) -> str:
+def shown(text: str, dots: str = ".") -> str:
     file = PythonFile(text.encode())
-    changed = edited(
-        file, dots, {}, [*imports(file, dots), *(reads(file, dots) if opened else ()), *tensors(file)]
-    )
+    changed = edited(file, dots, {}, [*imports(file, dots), *tensors(file)])
     ast.parse(changed)
     return changed.decode()
 
@@ -100,21 +97,6 @@ def test_uses_of_testing(text: str) -> None:
     uses = uses_of(ast.parse(text))
     assert uses.testing == {"do_bench"}
     assert uses.names <= {"testing"}
-
-
-OPENED = [
-    ("import triton\nx = open(p + '.c').read()\n", "x = triton.read(p + '.c')"),
-    ("import triton\nx = Path(p).read_text()\n", "x = triton.read(Path(p))"),
-    ("import triton\nx = pkgutil.get_data(__name__, p).decode()\n", "x = triton.read(p)"),
-    ("import triton\nwith open(p) as f:\n    x = f.read()\n    y = 1\n", "x = triton.read(p)\ny = 1"),
-    ("import triton\nwith open(p) as f:\n    x = json.load(f)\n", "with open(p) as f:\n    x = json.load(f)"),
-    ("import triton\nx = open(p, 'rb').read()\n", "x = open(p, 'rb').read()"),
-]
-
-
-@pytest.mark.parametrize(("before", "after"), OPENED)
-def test_files_that_are_opened(before: str, after: str) -> None:
-    assert shown(before, opened=True) == f"from . import _triton as triton\n{after}\n"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +180,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses.keywords |= {"bench", "num_warps"}
     uses.attributes |= {"set_constant", "strip", "deepcopy"}
     uses.by_place |= {"triton.kernel", "triton.read"}
-    text = launcher("kernels", uses, [], {"a/x.c": "a/x.c"}, True, True)
+    text = launcher("kernels", uses, [], True, True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     (tmp_path / "_testing.py").write_text(module_of_tests(uses))

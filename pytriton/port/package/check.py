@@ -9,7 +9,6 @@ function, a helper or a constexpr is not that of the proved kernel.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
@@ -17,28 +16,28 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib import import_module
 from itertools import cycle
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytriton.emit.templates import render
 from pytriton.port.jobs.translations import Defines
-from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note
 from pytriton.port.package.comparison import chosen, sizes_of
+from pytriton.port.package.modules import BETWEEN, named
 from pytriton.port.package.output import write_new
-from pytriton.port.package.package import Package
+from pytriton.port.package.package import Package, Placed
 
 
 def wrong_sites(package: Package) -> Iterator[Note]:
     """Where the written package differs from the sources: a note for each site."""
     files = {name: data for name, data in package.files.items() if data is not None}
-    asked = [(site, site.kernel, member.defines) for site in package.sites for member in site.kernel.sets]
+    placed_of = {id(placed.kernel): placed for placed in package.placed}
+    asked = [(site, member.defines) for site in package.sites for member in site.kernel.sets]
     with tempfile.TemporaryDirectory() as folder:
         write_new(Path(folder), files)
-        questions = [(site.where, defines) for site, _, defines in asked]
+        questions = [(site.where, defines) for site, defines in asked]
         request = json.dumps([os.path.realpath(folder), package.folder, questions])
         command = [sys.executable, "-W", "ignore", "-c", render("port_check.py.j2")]
         environment = os.environ | {"TRITON_INTERPRET": "0"}
@@ -48,29 +47,24 @@ def wrong_sites(package: Package) -> Iterator[Note]:
         yield Note(package.folder, f"the written modules cannot be imported: {last}")
         return
     reported = set()
-    for (site, kernel, defines), answer in zip(asked, json.loads(done.stdout), strict=True):
-        wrong = answer["error"] or _wrong(kernel, defines, answer, files[answer["file"]])
+    for (site, defines), answer in zip(asked, json.loads(done.stdout), strict=True):
+        placed = placed_of[id(site.kernel)]
+        wrong = answer["error"] or _wrong(placed, defines, answer, files[placed.module].decode())
         if wrong and site.where not in reported:
             reported.add(site.where)
             yield Note(site.place, f"what was written for this source is wrong with {dict(defines)}: {wrong}")
 
 
-def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], written: bytes) -> str | None:
+def _wrong(placed: Placed, defines: Defines, answer: Mapping[str, Any], written: str) -> str | None:
     """The difference between a proved kernel and the launched one for a define set; None for none."""
-    *helpers, wanted = _functions(kernel.text.encode())
-    (launched,) = (function for function in _functions(written) if function.line == answer["line"])
-    if launched.body != wanted.body:
-        return f"{answer['file']}:{launched.line} is another kernel"
-    for helper in helpers:
-        if [function.body for function in _functions(written) if function.name == helper.name] != [
-            helper.body
-        ]:
-            return f"{answer['file']} has another {helper.name}"
-    bound = kernel.bind(defines)
+    if (launched := answer["function"]) != [placed.module, placed.function]:
+        return f"{':'.join(launched)} is another kernel"
+    _, *helpers, function = placed.kernel.text.rstrip("\n").split(BETWEEN)
+    if not {*helpers, named(function, placed.function)} <= {*written.rstrip("\n").split(BETWEEN)}:
+        return f"{':'.join(launched)} has another text"
+    bound = placed.kernel.bind(defines)
     passed = {name: answer["passed"].get(name) for name in bound}
-    if repr(passed) != repr(bound):
-        return f"the constexprs are {passed}, not {bound}"
-    return None
+    return None if repr(passed) == repr(bound) else f"the constexprs are {passed}, not {bound}"
 
 
 def wrong_results(package: Package) -> Iterator[Note]:
@@ -97,21 +91,3 @@ def wrong_results(package: Package) -> Iterator[Note]:
                     what = f"what was written differs from its source with {dict(defines)}: {error}"
                     yield Note(f"{placed.module}: {placed.function}", what)
                     break
-
-
-class _Function(NamedTuple):
-    """A function of a module: ``body`` is all but its name."""
-
-    name: str
-    line: int
-    body: str
-
-
-@cache
-def _functions(text: bytes) -> tuple[_Function, ...]:
-    """The functions of a module, by their first lines."""
-    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return tuple(
-        _Function(node.name, node.decorator_list[0].lineno, ast.dump(node).replace(repr(node.name), "", 1))
-        for node in nodes
-    )

@@ -1,8 +1,8 @@
 """A Python file of a package -> the same file with the smallest change.
 
 Input: the file's bytes, and the replacements of the strings in it that were ported. Output: its bytes with other
-imports of triton, names or labels in place of strings, ``triton.read(path)`` where a file was opened, and tensors
-in place of their addresses where a kernel is launched. Every other byte is as it was. ``import triton``, in each of
+imports of triton, names or labels in place of strings, and tensors in place of their addresses where a kernel is
+launched. Every other byte is as it was. ``import triton``, in each of
 its forms, comes to mean the launcher module of the package, under the name that the file has for it;
 ``from triton.testing import do_bench`` takes the name from ``_testing``.
 
@@ -155,72 +155,6 @@ def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]
             break
     at = 0 if last is None else file.at((last.end_lineno or 0) + 1, 0)
     yield Edit(at, at, file.newline.join([*lines, ""]))
-
-
-# ---------------------------------------------------------------- files that are opened
-
-
-def reads(file: PythonFile, dots: str) -> Iterator[Edit]:
-    """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
-    names = (name for name, module in bound(file.tree, file.tree.body) if module == "triton")
-    name = next(names, LAUNCHER)
-    edits: list[Edit] = []
-    for node in ast.walk(file.tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=opening, attr="read"), args=[]) if path := _opened(
-                opening
-            ):
-                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
-            case ast.Call(func=ast.Attribute(value=path, attr="read_text"), keywords=_):
-                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
-            case ast.With(items=[ast.withitem(context_expr=opening, optional_vars=ast.Name(id=handle))]):
-                if path := _opened(opening):
-                    edits += _with(file, node, handle, f"{name}.read({file.text(path)})")
-            case ast.Call(func=ast.Attribute(value=ast.Call(func=func, args=[_, path]), attr="decode")) if (
-                ast.unparse(func) in ("pkgutil.get_data", "get_data")
-            ):
-                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
-    yield from edits
-    if edits and name == LAUNCHER:
-        first = next(
-            (node for node in file.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None
-        )
-        at = file.at(first.lineno, 0) if first else 0
-        yield Edit(at, at, f"from {dots} import {LAUNCHER}{file.newline}")
-
-
-def _opened(node: ast.expr) -> ast.expr | None:
-    """The path of ``open(path)`` for reading."""
-    match node:
-        case ast.Call(func=func, args=[path, *mode]) if ast.unparse(func) in (
-            "open",
-            "io.open",
-            "codecs.open",
-        ):
-            if not mode or (isinstance(mode[0], ast.Constant) and mode[0].value in ("r", "rt")):
-                return path
-    return None
-
-
-def _with(file: PythonFile, node: ast.With, handle: str, text: str) -> Iterator[Edit]:
-    """The body of ``with open(path) as f`` on its own, if all that it asks of ``f`` is ``f.read()``."""
-    reads = [
-        call
-        for call in ast.walk(node)
-        if isinstance(call, ast.Call) and ast.unparse(call) == f"{handle}.read()"
-    ]
-    used = [name for name in ast.walk(node) if isinstance(name, ast.Name) and name.id == handle]
-    if len(reads) != 1 or len(used) != 2:
-        return
-    yield Edit(file.span(node)[0], file.span(node.body[0])[0], "")
-    (call,) = reads
-    yield file.edit(call, text)
-    outer, inner = file.indentation(node), file.indentation(node.body[0])
-    for statement in node.body[1:]:
-        for line in range(statement.lineno, (statement.end_lineno or 0) + 1):
-            start = file.at(line, 0)
-            if inner and file.data[start:].startswith(inner.encode()):
-                yield Edit(start, start + len(inner.encode()), outer)
 
 
 # ---------------------------------------------------------------- addresses

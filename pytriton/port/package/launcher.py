@@ -8,8 +8,7 @@ has those of ``triton.testing``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pytriton.emit.templates import render
@@ -27,16 +26,15 @@ def launcher(
     folder: str,
     uses: Uses,
     kernels: Sequence[PortedKernel],
-    files: Mapping[str, str],
     labels: bool,
     named: bool,
 ) -> str:
     """The text of the module.
 
-    ``folder``: where the kernels are. ``files``: what labels call the files whose texts were ported, by their paths
-    in the package. ``labels``: some texts have labels. ``named``: launches may pass defines, or the grid by place.
+    ``folder``: where the kernels are. ``labels``: some texts have labels. ``named``: launches may pass defines, or
+    the grid by place.
     """
-    names = {*uses.names, *["read"] * bool(files), *["id_dict"] * ("utils" in uses.names)}
+    names = {*uses.names, *["id_dict"] * ("utils" in uses.names)}
     return _module(
         "port_launcher.py.j2",
         {
@@ -47,7 +45,6 @@ def launcher(
             "labels": labels,
             "named": named,
             "words": any(map(_has_types, kernels)),
-            "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
             "names": names,
             "passed": sorted(names & PASSED),
         },

@@ -22,6 +22,7 @@ from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import LAUNCHER, Replacement
 
 SKIP: Final = "  # fmt: skip"
+BETWEEN: Final = "\n\n\n"  # functions of a module
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..")
     helpers: dict[str, None] = {}
     functions: list[str] = []
     for entry in entries:
-        head, *parts = entry.kernel.text.rstrip("\n").split("\n\n\n")
+        head, *parts = entry.kernel.text.rstrip("\n").split(BETWEEN)
         imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
         helpers |= dict.fromkeys(parts[:-1])
         functions.append(named(parts[-1], entry.function))

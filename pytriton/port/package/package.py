@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.leaves import HELPERS
@@ -33,7 +33,6 @@ from pytriton.port.package.edits import (
     imports,
     launches,
     looks_at_text,
-    reads,
     tensors,
     uses_of,
 )
@@ -59,7 +58,6 @@ class Placed(NamedTuple):
 
 
 Where = tuple[str | int, ...]
-LISTING: Final = frozenset(("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk"))
 
 
 class SourceSite(NamedTuple):
@@ -123,8 +121,7 @@ class _Work:
         default_factory=dict
     )  # the replacements of strings, by file, line and column
     labels: dict[str, Replacement] = field(default_factory=dict)
-    gone: dict[Path, None] = field(default_factory=dict)
-    listed: set[Path] = field(default_factory=set)  # the folders of files that look what is in a folder
+    gone: dict[Path, None] = field(default_factory=dict)  # the files of texts
 
     def shown(self, path: Path, line: int = 0) -> str:
         inside = shown_path(path, self.root)
@@ -186,7 +183,7 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     if files:
         files["__init__.py"] = table({}, work.package.kernels).encode()
         uses = Uses({"kernel"}, by_place={"triton.kernel"})
-        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, {}, False, True).encode()
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, False, True).encode()
     return work.package
 
 
@@ -291,11 +288,8 @@ def _write_modules(work: _Work) -> None:
     for owner in work.modules.values():
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
     files[f"{work.package.folder}/__init__.py"] = table(work.labels, work.package.kernels).encode()
-    for path in work.gone:
-        label = (
-            work.places.label_of_file(path) + "\n"
-        )  # where its folder is listed, for the code that reads it
-        files[work.shown(path)] = label.encode() if path.parent in work.listed else None
+    for path in work.gone:  # the code that reads it gets the label
+        files[work.shown(path)] = f"{work.places.label_of_file(path)}\n".encode()
 
 
 # ---------------------------------------------------------------- Python files
@@ -313,8 +307,6 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         file = PythonFile(path.read_bytes())
         tree = file.tree
         of_file = uses_of(tree)
-        if any(isinstance(node, ast.Attribute) and node.attr in LISTING for node in ast.walk(tree)):
-            work.listed.add(path.parent)
         unknown = [f"triton.{name}" for name in sorted(of_file.names - NAMES - PASSED)]
         unknown += [f"triton.testing.{name}" for name in sorted(of_file.testing - TESTING)]
         for name in [*unknown, *sorted(of_file.modules)]:
@@ -331,17 +323,15 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
-        edits = [*imports(file, dots), *(reads(file, dots) if work.gone else ())]
-        edits += () if wraps else tensors(file)
+        edits = [*imports(file, dots), *(() if wraps else tensors(file))]
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
-    paths = {work.shown(path): work.places.names[path] for path in work.gone}
     if not uses.reads_kernels:  # nothing asks for some kernels of a file
         work.package.sites = [
             site for site in work.package.sites if site.where[0] != "file" or not site.where[2:]
         ]
-    text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels), named)
+    text = launcher(work.package.folder, uses, work.package.kernels, bool(work.labels), named)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
@@ -366,7 +356,7 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             of_place = sources[path.resolve()].setdefault((line, column), {})
             if of_place.setdefault(name or "", kernels[0]) is not kernels[0]:
                 raise NotPlain  # several texts
-    files: dict[str, bytes | None] = {n: None for n, data in work.package.files.items() if data is None}
+    files: dict[str, bytes | None] = dict.fromkeys(map(work.shown, work.gone))
     uses, code, tunes = Uses(), _code(work.root), False
     if not sources.keys() <= {*code}:
         raise NotPlain  # a text of another package
