@@ -7,7 +7,7 @@ The files in the order of a fold; fold.py is the map:
 * padding.py: sizes that are padded in some variants and not in others.
 * merge.py: which statements of the variants are one. join.py: merges equivalent expressions.
 * separations.py: which condition is true of exactly these variants.
-* polish.py: comments once, names for choices.
+* polish.py: comments once, the best name for a type.
 * leaves.py: which define sets the result accepts. formula.py: this in few conditions.
 
 Needs neither torch nor triton: that a folded kernel is equal to each of its variants is proved by the caller

@@ -119,7 +119,7 @@ class Merger:
             ([statement for statement in body if statement.before != "pass"], of) for body, of in bodies
         ]
         rows = align(filled, self._likeness)
-        items = (item for row in rows for item in self._with_remarks(row, among))
+        items = (item for row in rows for item in self._items(row))
         return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
 
     def _is_dead(self, item: _Item, among: Set) -> bool:
@@ -166,21 +166,6 @@ class Merger:
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
             yield _Item(self._commented(statement, versions), group.of)
-
-    def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
-        """The items of a row, after the comments outside of the statement's ``#if``."""
-        items = list(self._items(row))
-        comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
-        separate: list[str] = []
-        for comment in comments:
-            around = self._conditions.around(comment)
-            if around is not None and around & among and [around & among] != [item.of for item in items]:
-                separate.append(comment)
-                yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
-        for item in items:
-            above = tuple(comment for comment in item.statement.above if comment not in separate)
-            if item.statement.node is not None or item.statement.before or above:
-                yield _Item(replace(item.statement, above=above), item.of)
 
     def _around(self, node: Node, row: Row, of: Set) -> Statement:
         """The statement of a row with this expression, the bodies in it merged."""
@@ -293,9 +278,13 @@ class Merger:
             other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
             if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
                 inside, outside, condition, chosen = outside, inside, other, among & ~chosen
+        first = inside[0].statement
+        above = tuple(x for x in first.above if self._conditions.around(x) & among & ~chosen)
+        rest = tuple(comment for comment in first.above if comment not in above)
+        inside[0] = _Item(replace(first, above=rest), inside[0].of)
         body = tuple(self._placed(inside, chosen))
         otherwise = tuple(self._placed(outside, among & ~chosen))
-        return Block("if ", condition.node, body, otherwise, line)
+        return Block("if ", condition.node, body, otherwise, line, above)
 
     def _window(self, items: Sequence[_Item], place: int, among: Set) -> tuple[Set, int]:
         """The variants of the ``if`` that begins with an item, and the end of what it holds.

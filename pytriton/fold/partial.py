@@ -4,65 +4,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, reduce
+from types import CodeType
 from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
-from pytriton.fold.walk import children, rebuilt, walk
+from pytriton.fold.walk import children, rebuilt
+
+UNDECIDED: Final = (
+    NameError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    SyntaxError,
+)  # where defines do not tell
 
 
-def next_power_of_2(size: int) -> int:
-    return 1 << (size - 1).bit_length()
+@cache
+def _code(condition: Node) -> CodeType:
+    return compile(show(condition), "<condition>", "eval")
 
 
-_literal = cache(ast.literal_eval)
-
-
-def value_of(node: Node, values: Mapping[str, object]) -> object:
-    """What an expression is for these defines; a name that is none of them is 0, as in an ``#if``.
-
-    Raises ValueError where that is not known, and TypeError where it is no value.
-    """
-    match node:
-        case Atom(text=text) if text in values:
-            value = values[text]
-            return True if value == "" else value
-        case Atom(text=text):
-            return 0 if text.isidentifier() and text not in ("True", "None") else _literal(text)
-        case UnaryOp(operator="not", operand=operand):
-            return not value_of(operand, values)
-        case BinOp(operator="and", left=left, right=right):
-            return value_of(left, values) and value_of(right, values)
-        case BinOp(operator="or", left=left, right=right):
-            return value_of(left, values) or value_of(right, values)
-        case BinOp(operator=operator, left=left, right=right):
-            return _computed(operator, value_of(left, values), value_of(right, values))
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return value_of(then if value_of(condition, values) else otherwise, values)
-    raise ValueError(show(node))
-
-
-def _computed(operator: str, left: object, right: object) -> object:
-    if operator == "==":
-        return left == right
-    if operator == "!=":
-        return left != right
-    if operator in ("is", "is not"):
-        return (left is right) is (operator == "is")
-    if not isinstance(left, int | float) or not isinstance(right, int | float):
-        raise ValueError(f"{left} {operator} {right}")
-    match operator:
-        case "<":
-            return left < right
-        case ">":
-            return left > right
-        case "<=":
-            return left <= right
-        case ">=":
-            return left >= right
-        case "*":
-            return left * right
-    raise ValueError(operator)
+def value_of(condition: Node, values: Mapping[str, object]) -> object:
+    """What Python computes for these defines. Raises an error of Python where it has no value."""
+    given = {name: True if value == "" else value for name, value in values.items()}
+    return eval(_code(condition), {"__builtins__": {}}, given)
 
 
 def specialised(body: Sequence[Statement], values: Mapping[str, object]) -> tuple[Statement, ...]:
@@ -88,7 +55,7 @@ def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterat
             match node:  # TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
                 case Call(function="triton.next_power_of_2", arguments=(Atom(text=name),)):
                     if isinstance(size := values.get(name), int) and size > 0:
-                        values[statement.before.partition(":")[0]] = next_power_of_2(size)
+                        values[statement.before.partition(":")[0]] = 1 << (size - 1).bit_length()
 
 
 def _chosen(node: Node, values: Mapping[str, object]) -> Node:
@@ -101,16 +68,10 @@ def _chosen(node: Node, values: Mapping[str, object]) -> Node:
 
 def _is_decided(node: Node, values: Mapping[str, object]) -> bool:
     """Whether these values decide a condition."""
-    atoms = [part.text for part in walk(node) if isinstance(part, Atom)]
-    if not all(
-        text in values or text in ("True", "False", "None") or not text.isidentifier() for text in atoms
-    ):
-        return False
-    try:
+    with suppress(*UNDECIDED):
         value_of(node, values)
-    except (ValueError, TypeError, SyntaxError):
-        return False
-    return True
+        return True
+    return False
 
 
 _OPERATORS: Final[Mapping[type[ast.AST], str]] = {

@@ -1,8 +1,7 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text occurs once, and arms that became the same are one; ``lda if STRIDE_AK == "lda" else 1``
-that occurs again and again gets a name; a type that several pointers have is written with the pointer that the
-statement is about.
+Each comment of the text occurs once, and arms that became the same are one; a type that several pointers have is
+written with the pointer that the statement is about.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Simple, Statement
+from pytriton.emit.python import Atom, Block, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.variants import Variants
 from pytriton.fold.walk import expressions, mapped, statements, with_bodies
@@ -20,7 +19,7 @@ from pytriton.frozen import replace
 def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[Statement, ...]:
     """The body with all of this done."""
     typed = mapped(body, lambda node, statement: _with_types(statement, node, variants))
-    return _with_names(tuple(_once(typed, text, Counter())))
+    return tuple(_once(typed, text, Counter()))
 
 
 def names_read(body: Iterable[Statement]) -> frozenset[str]:
@@ -99,32 +98,3 @@ def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
 
     alike = [name for name, words in variants.elements.items() if words == variants.elements[first]]
     return Atom(min(alike, key=rank) + ELEMENT)
-
-
-# ---------------------------------------------------------------- names for choices
-
-
-def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Choices by text defines, named after the defines at the top of the kernel if one occurs more than once."""
-    count = Counter(node for node in expressions(body) if isinstance(node, Conditional))
-    assigned = names_assigned(body)
-    used = set(names_read(body) | assigned)
-    names: dict[Node, str] = {}
-    several = any(times > 1 and _define(choice) for choice, times in count.items())
-    for choice in count:
-        define = _define(choice)
-        arms = {node.text for node in (choice.then, choice.otherwise) if isinstance(node, Atom)}
-        if several and define and len(arms) == 2 and not arms & assigned and define.lower() not in used:
-            names[choice] = define.lower()
-            used.add(define.lower())
-    definitions = [Simple(f"{name} = ", choice) for choice, name in names.items()]
-    named = mapped(body, lambda node, _: Atom(names[node]) if node in names else node)
-    return (*definitions, *named)
-
-
-def _define(choice: Conditional) -> str:
-    """The define of ``a if DEFINE == "text" else b``; empty for any other choice."""
-    match choice.condition:
-        case BinOp(operator="==", left=Atom(text=name), right=Atom(text=text)) if text.startswith('"'):
-            return name
-    return ""

@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import reduce
+from operator import and_
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
 from pytriton.fold.formula import OPPOSITE, is_floating
-from pytriton.fold.partial import expression, value_of
+from pytriton.fold.partial import UNDECIDED, expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
@@ -68,30 +70,22 @@ class Separations:
 
     def exclude(self, line: int, other: int) -> bool:
         """Whether no variant reads both of two lines: they are in different arms of one ``#if``."""
-        holds = self._variants.all
-        for arm in (*self.arms(line), *self.arms(other)):
-            holds &= arm.holds
-        return not holds
+        return not self._read(line, other)
 
-    def around(self, comment: str) -> Set | None:
-        """The variants whose text has a comment; None if it occurs in several places."""
+    def around(self, comment: str) -> Set:
+        """The variants whose text has a comment; none if it occurs in several places."""
         lines = [number for number, line in enumerate(self._text, 1) if comment in line]
-        if len(lines) != 1 or not comment:
-            return None
-        holds = self._variants.all
-        for arm in self.arms(lines[0]):
-            holds &= arm.holds
-        return holds
+        return self._read(*lines) if len(lines) == 1 else 0
+
+    def _read(self, *lines: int) -> Set:
+        """The variants that read all of these lines."""
+        return reduce(and_, (arm.holds for line in lines for arm in self.arms(line)), self._variants.all)
 
     def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
         if key not in self._separators:
-            fitting = [
-                c
-                for c in _with_negations((*self._of_text(line), *self._features), among)
-                if c.holds & among == chosen
-            ]
+            fitting = [c for c in _with_negations(self._features, among) if c.holds & among == chosen]
             plainest = min(fitting, key=lambda condition: condition.cost, default=None)
             self._separators[key] = plainest or self._tree(chosen, among)
         return self._separators[key]
@@ -118,15 +112,6 @@ class Separations:
             ):
                 return name
         return None
-
-    def _of_text(self, line: int) -> Iterator[Separator]:
-        """The condition around a line, and it with those around it: each costs as little as a flag."""
-        arms = self.arms(line)
-        for first in range(len(arms) - 1, -1, -1):
-            joined = arms[first]
-            for inner in arms[first + 1 :]:
-                joined = _and(joined, inner)
-            yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
     def _tree(self, chosen: Set, among: Set) -> Separator:
         """A choice by one feature, and inside its two sides by others, as long as both kinds are in a side."""
@@ -194,7 +179,7 @@ class Separations:
     def _evaluated(self, node: Node) -> Separator | None:
         try:
             holds = self._variants.where(lambda n: bool(value_of(node, self._variants.of(n))))
-        except (ValueError, TypeError):
+        except UNDECIDED:
             return None
         return Separator(node, holds, _cost(node))
 

@@ -39,8 +39,6 @@ def matmul(
         USE_A == "^a" and spelled(STRIDE_AM) == "1" or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and
         SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1", "port again with -D"
     )  # fmt: skip
-    stride_ak = lda if STRIDE_AK == "lda" else 1
-    stride_bk = ldb if STRIDE_BK == "ldb" else 1
     # prologue
     pid = tl.program_id(0)
     pidz = tl.program_id(2)
@@ -88,8 +86,8 @@ def matmul(
                 acc,
                 input_precision="ieee",
             )
-            pa += TK * stride_ak
-            pb += TK * stride_bk
+            pa += TK * (lda if STRIDE_AK == "lda" else 1)
+            pb += TK * (ldb if STRIDE_BK == "ldb" else 1)
             a_mask = tl.full((TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1)
             b_mask = tl.full((TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1)
     else:
@@ -102,8 +100,8 @@ def matmul(
                 acc,
                 input_precision="ieee",
             )
-            pa += TK * stride_ak
-            pb += TK * stride_bk
+            pa += TK * (lda if STRIDE_AK == "lda" else 1)
+            pb += TK * (ldb if STRIDE_BK == "ldb" else 1)
     acc *= alpha
     if RELU:
         acc = tl.where(acc > 0.0, acc, 0.0)

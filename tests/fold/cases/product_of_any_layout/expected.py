@@ -33,10 +33,6 @@ def product(
         A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
         "port again with -D A_DOWN=... -D A_ACROSS=...",
     )
-    a_down = lda if A_DOWN == "lda" else 1
-    a_across = lda if A_ACROSS == "lda" else 1
-    b_down = ldb if B_DOWN == "ldb" else 1
-    b_across = ldb if B_ACROSS == "ldb" else 1
     # neighbours in time are neighbours in space: a few rows of tiles, column after column
     tile = tl.program_id(0)
     down = (M + TM - 1) // TM
@@ -54,16 +50,24 @@ def product(
     okm = im < M
     okn = in_ < N
     # first tiles
-    pa = A + im[:, None] * a_down + (piece * K + ik)[None, :] * a_across
-    pb = B + (piece * K + ik)[:, None] * b_down + in_[None, :] * b_across
+    pa = (
+        A
+        + im[:, None] * (lda if A_DOWN == "lda" else 1)
+        + (piece * K + ik)[None, :] * (lda if A_ACROSS == "lda" else 1)
+    )
+    pb = (
+        B
+        + (piece * K + ik)[:, None] * (ldb if B_DOWN == "ldb" else 1)
+        + in_[None, :] * (ldb if B_ACROSS == "ldb" else 1)
+    )
     # multiply these while the next ones arrive
     sum = tl.zeros((TM, TN), dtype=tl.float32)
     rest = K % TK
     for left in range(K, rest, -TK):
         a = tl.load(pa, mask=okm[:, None], other=0.0)
-        pa += TK * a_across
+        pa += TK * (lda if A_ACROSS == "lda" else 1)
         b = tl.load(pb, mask=okn[None, :], other=0.0)
-        pb += TK * b_down
+        pb += TK * (ldb if B_DOWN == "ldb" else 1)
         sum = tl.dot(a, b, sum, input_precision="ieee")
     # what is left, under its masks
     if rest > 0:

@@ -33,8 +33,6 @@ def kernel(
         and (STRIDE_INNER == "BLOCK" and spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and
         spelled(STRIDE_INNER) == "1") and (DDS and not DSD or DSD and not DDS), "port again with -D"
     )  # fmt: skip
-    stride_outer = BLOCK if STRIDE_OUTER == "BLOCK" else 1
-    stride_inner = BLOCK if STRIDE_INNER == "BLOCK" else 1
     pid0 = tl.program_id(0)
     pid1 = tl.program_id(1) + off_width
     pidz = tl.program_id(2)
@@ -92,8 +90,8 @@ def kernel(
                     A
                     + pidz * stride_za
                     + block * BLOCK * BLOCK
-                    + ri[:, None] * stride_outer
-                    + rk[None, :] * stride_inner
+                    + ri[:, None] * (BLOCK if STRIDE_OUTER == "BLOCK" else 1)
+                    + rk[None, :] * (BLOCK if STRIDE_INNER == "BLOCK" else 1)
                 )
                 pb = B + pidz * stride_zb + head * stride_hb + rko[:, None] * stride_kb + rn[None, :] * stride_nb
                 a = tl.load(pa)
@@ -104,8 +102,8 @@ def kernel(
                     B
                     + pidz * stride_zb
                     + block * BLOCK * BLOCK
-                    + rk[:, None] * stride_outer
-                    + rj[None, :] * stride_inner
+                    + rk[:, None] * (BLOCK if STRIDE_OUTER == "BLOCK" else 1)
+                    + rj[None, :] * (BLOCK if STRIDE_INNER == "BLOCK" else 1)
                 )
                 a = tl.load(pa, mask=checkm[:, None], other=0.0)
                 b = tl.load(pb)
