@@ -55,18 +55,17 @@ IMPORTS = [
     ("from triton import kernel, cdiv as c\n", "from ._triton import kernel, cdiv as c\n"),
     ("from triton.testing import do_bench\n", "from ._testing import do_bench\n"),
     ("import triton.testing as tt\n", "from . import _testing as tt\n"),
-    ("triton = __import__('triton')\n", "from . import _triton as triton\n"),
     (
-        "import importlib\ntriton = importlib.import_module('triton')\n",
-        "import importlib\nfrom . import _triton as triton\n",
+        "triton = __import__('triton')\n",
+        "triton = __import__('importlib').import_module('._triton', __package__)\n",
     ),
     (
         "from importlib import import_module as load\nload('triton')\n",
-        "from importlib import import_module as load\nload(__package__ + '._triton')\n",
+        "from importlib import import_module as load\nload('._triton', __package__)\n",
     ),
     (
         "import importlib as i\nk = i.import_module('triton').kernel\n",
-        "import importlib as i\nk = i.import_module(__package__ + '._triton').kernel\n",
+        "import importlib as i\nk = i.import_module('._triton', __package__).kernel\n",
     ),
     ("import triton.ops\nx = 'import triton'\n", "import triton.ops\nx = 'import triton'\n"),
     ("import torch\r\nimport triton\r\n", "import torch\r\nfrom . import _triton as triton\r\n"),

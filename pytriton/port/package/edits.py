@@ -118,24 +118,13 @@ class PythonFile:
 
 def imports(file: PythonFile, dots: str) -> Iterator[Edit]:
     """What imports triton imports the launcher module."""
-    done: set[ast.AST] = set()
     for node in ast.walk(file.tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            lines = _imported(node, dots)
-            if lines is not None:
-                yield file.edit(node, f"{file.newline}{file.indentation(node)}".join(lines))
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(
-                value, file.tree
-            ):
-                done.add(value)
-                yield file.edit(node, f"from {dots} import {LAUNCHER} as {name}")
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and node not in done and is_import_of_triton(node, file.tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and (lines := _imported(node, dots)):
+            yield file.edit(node, f"{file.newline}{file.indentation(node)}".join(lines))
+        elif isinstance(node, ast.Call) and is_import_of_triton(node, file.tree):
             name = ast.unparse(node.func)
             load = "__import__('importlib').import_module" if name == "__import__" else name
-            package = "__package__" if dots == "." else f"__package__.rsplit('.', {len(dots) - 1})[0]"
-            yield file.edit(node, f"{load}({package} + '.{LAUNCHER}')")
+            yield file.edit(node, f"{load}('{dots}{LAUNCHER}', __package__)")
 
 
 def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
