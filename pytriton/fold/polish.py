@@ -1,7 +1,7 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text occurs once, and arms that became the same are one; a type that several pointers have is
-written with the pointer that the statement is about.
+Each comment of the text occurs once, and arms that became the same are one; no address has ``+ 0``; a type that
+several pointers have is written with the pointer that the statement is about.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytriton.emit.python import Atom, Block, Node, Simple, Statement
+from pytriton.emit.python import Atom, BinOp, Block, Call, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.variants import Variants
 from pytriton.fold.walk import expressions, mapped, statements, with_bodies
@@ -18,7 +18,7 @@ from pytriton.frozen import replace
 
 def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[Statement, ...]:
     """The body with all of this done."""
-    typed = mapped(body, lambda node, statement: _with_types(statement, node, variants))
+    typed = mapped(body, lambda node, statement: _at_0(_with_types(statement, node, variants)))
     return tuple(_once(typed, text, Counter()))
 
 
@@ -75,7 +75,15 @@ def _is_same(choice: Block) -> bool:
     return list(map(text, choice.body)) == list(map(text, choice.otherwise))
 
 
-# ---------------------------------------------------------------- types
+# ---------------------------------------------------------------- addresses and types
+
+
+def _at_0(node: Node) -> Node:
+    """``tl.load(p)`` for ``tl.load(p + 0)``."""
+    match node:
+        case Call("tl.load" | "tl.store", (BinOp("+", pointer, Atom("0")), *others)):
+            return replace(node, arguments=(pointer, *others))
+    return node
 
 
 def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:

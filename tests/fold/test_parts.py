@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,41 @@ __global__ void f(T *X,  // where it is; read
 """
     folded = fold(text, variants({"T": "half"}, {"T": "float"}, text=text)).text
     assert "    X,  # half* or float*; where it is; read\n    Y,  # half* or float*\n    n,\n" in folded
+
+
+def test_a_comment_above_an_if_stands_above_it() -> None:
+    """One inside of an arm, or in all of them, stays there."""
+    text = """\
+__global__ void f(float *X) {
+  // what is stored
+#ifdef A
+  // is 1
+  *X = 1;
+#else
+  *X = 2;
+#endif
+}
+"""
+    folded = fold(text, variants({}, {"A": True}, text=text)).text
+    assert folded.endswith(
+        """\
+    # what is stored
+    if A:
+        # is 1
+        tl.store(X, 1.0)
+    else:
+        tl.store(X, 2.0)
+"""
+    )
+
+
+def test_an_address_without_plus_0() -> None:
+    """A sum with 0 that is no address stays: ``-0.0 + 0`` is ``0.0``."""
+    text = "__global__ void f(T *X, T *Y __noalias) { *(X + 0) = *(Y + 0) + 0; *(X + 1) = 2; }"
+    sets = [{"T": "half"}, {"T": "float"}]
+    folded = fold(text, variants(*sets, text=text))
+    assert re.search(r"tl\.store\(X, \S*tl\.load\(Y\)\S* \+ ", folded.text), folded.text
+    assert list(differences(folded, variants(*sets, text=text))) == []
 
 
 def test_a_parameter_may_be_missing() -> None:
