@@ -54,6 +54,12 @@ _GIVEN: Final = " is not None"
 Numbers = Mapping[str, int | float]
 
 
+class Spelled(NamedTuple):
+    """A value that is no text, as Python prints it: 1 is equal to 1.0, and is not the same."""
+
+    text: str
+
+
 class Leaf(NamedTuple):
     """A translation: ``cube`` are its define sets; ``asked`` the same, less what Triton enforces on its text."""
 
@@ -162,7 +168,8 @@ class Leaves:
             yield Fact(f"{name}{_GIVEN}", frozenset((values.get(name) is not None,)), True)
         for name in self.texts:
             value = values.get(name)
-            yield Fact(name, frozenset((self.words.get(name, {}).get(str(value), value),)), False)
+            value = self.words.get(name, {}).get(str(value), value)
+            yield Fact(name, frozenset((value if isinstance(value, str) else Spelled(repr(value)),)), False)
 
     def _values(self, defines: Defines) -> dict[str, object]:
         values = {name: number(defines.get(name)) for name in self.names}
@@ -279,8 +286,10 @@ class Leaves:
                 else fact.question
             )
             texts = all(isinstance(answer, str) for answer in fact.answers)
-            asked = asked if texts else f"{SPELLED}({asked})"  # 1 is not 1.0
-            answers = [literal(answer if texts else str(answer)) for answer in sorted(fact.answers, key=repr)]
+            asked = asked if texts else f"{SPELLED}({asked})"
+            answers = [
+                literal(x.text if isinstance(x, Spelled) else x) for x in sorted(fact.answers, key=repr)
+            ]
             several = Call(ONE_OF, (Atom(asked), *map(Atom, answers)))
             return several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
         bare = fact.question.removesuffix(_GIVEN)

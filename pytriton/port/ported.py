@@ -32,7 +32,7 @@ from typing import Any, Final
 from pytriton.legacy.sources import kernels_of, read
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.folds import Failure, Unportable
-from pytriton.port.jobs.gather import WORDS, Job, Use, gather
+from pytriton.port.jobs.gather import WORDS, Job, gather
 from pytriton.port.jobs.integer_arguments import integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations, normal, products
@@ -165,26 +165,29 @@ def _sets(
 ) -> Sets:
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
+    seen = [defines for observation in observed for defines in observed_defines(observation)]
+    shown = {
+        n: value for defines in reversed(seen) for n, value in defines.items() if not isinstance(value, list)
+    }
     for use in job.uses:
-        if observed and (not use.line or _guessed(use)):
-            continue  # the run replaces guesses
-        for point in itertools.islice(points_of(use, job.text, translations[use.kernel]), MAX_POINTS):
+        if observed and not use.line:
+            continue
+        own = translations[use.kernel]
+        points = points_of(use, job.text, own, shown if observed else None)
+        for point in itertools.islice(points, MAX_POINTS):
+            if observed and not isinstance(own(point), Translation):
+                continue  # no program takes this path
             swept = len(use.points) > 1 or any(len(values) > 1 for values in use.swept.values())
             sets.setdefault(use.kernel, []).append(DefineSet(point, "read", swept))
     for observation in observed:
         options = observation.options
         swept = len(options["points"]) > 1 or isinstance(options["num_warps"], list)
         for defines in observed_defines(observation):
-            own = sets.setdefault(options["kernel"], [])
-            own.append(DefineSet(defines, "observed", swept))
+            members = sets.setdefault(options["kernel"], [])
+            members.append(DefineSet(defines, "observed", swept))
             if overrides:
-                own.append(DefineSet({**defines, **overrides}, "read", swept))
+                members.append(DefineSet({**defines, **overrides}, "read", swept))
     return _resolved(sets, translations)
-
-
-def _guessed(use: Use) -> bool:
-    """Whether some of the defines of a launch, other than types, are guesses."""
-    return use.dark is not None or any(value.kind != "dtype" for value in use.open.values())
 
 
 def _resolved(sets: Sets, translations: _OfKernels) -> Sets:

@@ -160,6 +160,17 @@ __global__ void f(T *X,  // where it is; read
     assert "    X,  # half* or float*; where it is; read\n    Y,  # half* or float*\n    n,\n" in folded
 
 
+def test_1_and_1_0_are_two_values() -> None:
+    """Each was seen with another flag; with the flag of the other one it was not proved."""
+    text = "__global__ void f(float *X) {\n#ifdef B\n*X = S;\n#endif\n#ifdef A\n*(X + 1) = 2;\n#endif\n}"
+    sets = [{"S": 1}, {"S": 1.0, "A": True}, {"S": "1.5f", "B": True}]
+    folded = fold(text, variants(*sets, text=text))
+    for defines in ({"S": 1, "A": True}, {"S": 1.0}):
+        assert folded.leaves.refusal(defines) is not None, folded.text
+    assert 'spelled(S) == "1"' in folded.text
+    assert 'spelled(S) == "1.0"' in folded.text
+
+
 def test_a_comment_above_an_if_stands_above_it() -> None:
     """One inside of an arm, or in all of them, stays there."""
     text = """\

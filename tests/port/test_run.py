@@ -131,6 +131,41 @@ def test_a_run_that_fails_ports_what_it_launched(package: Path, capfd: pytest.Ca
     assert (package.parent / "new/doubling/__init__.py").exists()
 
 
+BOUNDED = """\
+import torch
+import triton
+
+src = '''
+__global__ void bounded(TYPE *X, int n) {
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+  TYPE x[TN] = *?(i < n) (X + i);
+#ifdef TWICE
+  x = x + x;
+#endif
+  *?(i < n) (X + i) = x < MOST ? x : MOST;
+}
+'''
+
+def bounded(x, size, twice=False):
+    defines = {'TYPE': x.dtype, 'TN': size, 'MOST': {torch.float32: '9.f', torch.float16: '(half)8'}[x.dtype]}
+    if twice:
+        defines['TWICE'] = True
+    kernel = triton.kernel(src, defines=defines, num_warps=4)
+    kernel(x, x.numel(), grid=lambda opt: [triton.cdiv(x.numel(), opt.TN)])
+"""
+
+
+def test_a_run_does_not_hide_what_was_read(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A type and a flag that no launch of the run had, at the size that only the run knows."""
+    (package / "__init__.py").write_text(BOUNDED)
+    run = 'python -c "import torch, doubling; doubling.bounded(torch.ones(4), 64)"'
+    assert main(["port", str(package), "--out", str(package.parent / "new"), "--run", run]) == 0
+    (line,) = [line for line in capfd.readouterr().out.splitlines() if "bounded: " in line]
+    assert "(8 read, 1 observed" in line
+    text = (package.parent / "new/doubling/kernels/doubling.py").read_text()
+    assert 'MOST == "9.f" and X.dtype.element_ty == tl.float32' in text
+
+
 @pytest.mark.slow
 def test_sources_that_only_a_run_shows(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Their define sets are those of the run, and of -D."""

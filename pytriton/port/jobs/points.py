@@ -2,7 +2,8 @@
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
 ways, a number with one with which the text can be translated, and with one for which blocks are padded. A promise
-and the name of the kernel change nothing: they get one value.
+and the name of the kernel change nothing: they get one value. Where a run has launched the text, a number is that
+of the run.
 """
 
 from __future__ import annotations
@@ -23,15 +24,24 @@ ODD: Final = 96  # not a power of two
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 
-def points_of(use: Use, text: str, translations: Translations) -> Iterator[dict[str, Any]]:
-    """All points of one launch, first values first."""
+def points_of(
+    use: Use, text: str, translations: Translations, shown: Mapping[str, Any] | None = None
+) -> Iterator[dict[str, Any]]:
+    """All points of one launch, first values first.
+
+    ``shown``: the defines of a run, which replace guesses; there is no point where others would be needed.
+    """
+    if shown is not None and use.dark is not None:
+        return
     for chosen, numbers in _chosen(use, text):
+        if shown is not None and not shown.keys() >= {*numbers}:
+            return
         base: dict[str, Any] = {}
         for values in use.points or ({},):
             for row in itertools.product(*use.swept.values()):
                 point = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
                 if numbers and not base:
-                    base = _base(point, numbers, translations)
+                    base = {n: shown[n] for n in numbers} if shown else _base(point, numbers, translations)
                     yield from _padded(point | base, numbers, translations)
                 yield point | base
 
