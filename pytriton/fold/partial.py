@@ -12,13 +12,8 @@ from typing import Final
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.walk import children, rebuilt
 
-UNDECIDED: Final = (
-    NameError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    SyntaxError,
-)  # where defines do not tell
+# where defines do not tell
+UNDECIDED: Final = (NameError, TypeError, ValueError, AttributeError, ArithmeticError, SyntaxError)
 
 
 @cache

@@ -20,10 +20,12 @@ from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
 from pytriton.fold.formula import OPPOSITE, is_floating
 from pytriton.fold.partial import UNDECIDED, expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
+from pytriton.fold.walk import walk
 from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
 COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
+_STATED: Final = frozenset((*COMPARISONS, "is", "is not", "and", "or", "not", "*"))
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 
@@ -177,6 +179,9 @@ class Separations:
         return f"({name} is not None)" if has_value else name
 
     def _evaluated(self, node: Node) -> Separator | None:
+        """Where a condition holds; None for one that leaves.py cannot state of other define sets."""
+        if any(isinstance(x, BinOp | UnaryOp) and x.operator not in _STATED for x in walk(node)):
+            return None
         try:
             holds = self._variants.where(lambda n: bool(value_of(node, self._variants.of(n))))
         except UNDECIDED:

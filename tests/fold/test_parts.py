@@ -160,6 +160,15 @@ __global__ void f(T *X,  // where it is; read
     assert "    X,  # half* or float*; where it is; read\n    Y,  # half* or float*\n    n,\n" in folded
 
 
+def test_a_condition_that_leaves_cannot_state_separates_nothing() -> None:
+    """Else a define set that was not seen could take an arm that nothing has decided for it."""
+    text = "__global__ void f(float *X) {\n#if (1 << K) > 40\n*X = 1;\n#else\n*X = 2;\n#endif\n}"
+    with pytest.raises(Unfoldable, match="two variants that differ have the same defines"):
+        fold(text, variants({"K": 3}, {"K": 7}, text=text))
+    plain = text.replace("(1 << K)", "(K << 1)")
+    assert "if K * 2 > 40:" in fold(plain, variants({"K": 16}, {"K": 32}, text=plain)).text
+
+
 def test_1_and_1_0_are_two_values() -> None:
     """Each was seen with another flag; with the flag of the other one it was not proved."""
     text = "__global__ void f(float *X) {\n#ifdef B\n*X = S;\n#endif\n#ifdef A\n*(X + 1) = 2;\n#endif\n}"
