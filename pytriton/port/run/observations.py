@@ -90,10 +90,8 @@ def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         folders.append(top)
         if path.is_dir() and not inside:
             names += sorted(init.parent.name for init in path.glob("*/__init__.py"))
-            names += sorted(module.stem for module in path.glob("*.py") if module.stem.isidentifier())
-    return [folder.resolve() for folder in folders], [
-        name for name in dict.fromkeys(names) if name.isidentifier()
-    ]
+            names += sorted(module.stem for module in path.glob("*.py"))
+    return folders, [name for name in dict.fromkeys(names) if name.isidentifier()]
 
 
 def observation(launch: dict[str, Any]) -> Observation:
