@@ -55,7 +55,7 @@ Numbers = Mapping[str, int | float]
 
 
 class Spelled(NamedTuple):
-    """A value that is no text, as Python prints it: 1 is equal to 1.0, and is not the same."""
+    """A value other than a text, as Python prints it: 1 and 1.0 are equal, but not the same value."""
 
     text: str
 

@@ -1,7 +1,7 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text occurs once, and arms that became the same are one; no address has ``+ 0``; a type that
-several pointers have is written with the pointer that the statement is about.
+Each comment of the text occurs once, and arms that became the same are one; ``+ 0`` of addresses is left out; a
+type that several pointers have is written with the pointer that the statement is about.
 """
 
 from __future__ import annotations

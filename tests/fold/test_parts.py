@@ -207,7 +207,7 @@ __global__ void f(float *X) {
 
 
 def test_an_address_without_plus_0() -> None:
-    """A sum with 0 that is no address stays: ``-0.0 + 0`` is ``0.0``."""
+    """Only an address: for numbers, ``-0.0 + 0`` is ``0.0``."""
     text = "__global__ void f(T *X, T *Y __noalias) { *(X + 0) = *(Y + 0) + 0; *(X + 1) = 2; }"
     sets = [{"T": "half"}, {"T": "float"}]
     folded = fold(text, variants(*sets, text=text))

@@ -91,6 +91,16 @@ def test_a_file_is_read_as_before(package: Path, tmp_path: Path, monkeypatch: py
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
 
 
+def test_a_file_is_looked_up_as_a_whole(package: Path, tmp_path: Path) -> None:
+    """Its single kernels have names only where the code asks for some of them."""
+    (package / "sources" / "scale.tr").write_text(SCALE.replace("NAME", "scale"))
+    run = f"pytest -q -p no:cacheprovider {tmp_path / 'test_scaling.py'}"
+    assert main(["port", str(package), "--out", str(tmp_path / "new"), "--run", run]) == 0
+    text = (tmp_path / "new" / "scaling" / "kernels" / "__init__.py").read_text()
+    assert '"<scale>"' in text
+    assert '"<scale: scale>"' not in text
+
+
 def test_a_name_that_is_only_known_at_run_time(package: Path, tmp_path: Path) -> None:
     """Without a run: the name of the kernel is chosen, and that of each launch is ignored."""
     (package / "sources" / "__init__.py").write_text(f'scale = """\\\n{SCALE}"""\n')

@@ -29,7 +29,7 @@ def points_of(
 ) -> Iterator[dict[str, Any]]:
     """All points of one launch, first values first.
 
-    ``shown``: the defines of a run, which replace guesses; there is no point where others would be needed.
+    ``shown``: the defines of a run, which replace guesses. A launch that needs other guesses has no points.
     """
     if shown is not None and use.dark is not None:
         return

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.leaves import HELPERS
@@ -58,6 +58,7 @@ class Placed(NamedTuple):
 
 
 Where = tuple[str | int, ...]
+_OF_KERNELS: Final = re.compile(r"<[^<>]+: [^<>]+>")  # the label of some kernels of a file
 
 
 class SourceSite(NamedTuple):
@@ -331,6 +332,7 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         work.package.sites = [
             site for site in work.package.sites if site.where[0] != "file" or not site.where[2:]
         ]
+        work.labels = {label: name for label, name in work.labels.items() if not _OF_KERNELS.fullmatch(label)}
     text = launcher(work.package.folder, uses, work.package.kernels, bool(work.labels), named)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
