@@ -87,6 +87,14 @@ def test_what_was_seen_is_kept_where_nothing_more_is_tried() -> None:
     assert len(explored(kernel)) <= folds.MAX_EXPLORED
 
 
+def test_each_number_is_tried_with_those_of_other_sets() -> None:
+    text = MANY.replace("#if F0", "#if TWO > 3 && TWO < 9\n  x = x + 1.0f;\n#endif\n#if ONE > 5 && ONE < 7\n")
+    kernel = ported(text, {"ONE": 4, "TWO": 6}, {"ONE": 6, "TWO": 2})
+    assert kernel.refusal({"ONE": 4, "TWO": 2}) is None
+    assert kernel.refusal({"ONE": 6, "TWO": 6}) is None
+    assert kernel.refusal({"ONE": 6, "TWO": 9}) is not None
+
+
 def test_texts_that_determine_each_other_are_not_parted() -> None:
     floats, ints = {"TYPE": "float", "LEAST": "-INFINITY"}, {"TYPE": "int", "LEAST": "(0 - 99)"}
     kernel = ported(PAIR, floats, ints)

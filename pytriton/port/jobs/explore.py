@@ -3,7 +3,8 @@
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each known set is
 varied along one *axis* after the other. Element types are the first, so that all that follows is tried for each of
 them; then a flag is given or not, texts that go together are those of another set, a number that the kernel
-compares with 1 is 1 or not, the numbers are those of another set, and an ``#ifdef`` that no set gives is given.
+compares with 1 is 1 or not, one number or all of them are those of another set, and an ``#ifdef`` that no set gives
+is given.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ TYPES: Final = ("half", "float", "bfloat16", "double")
 class Alternatives(NamedTuple):
     """Defines that vary together, and what they may be: each row has those of them that are given.
 
-    ``alike``: only where the kernel then compares no element types that it did not compare before.
+    ``alike``: only where the kernel then compares no element types that it did not compare before. ``given``: only
+    of sets that have them.
     """
 
     names: Sequence[str]
     rows: Sequence[Defines]
     alike: bool = False
+    given: bool = False
 
     def varied(self, leaves: Leaves, sets: Sequence[Defines], count: int | None) -> list[dict[str, Any]]:
         """The first ``count`` of the sets with each row in turn, where that is a new leaf; each leaf once."""
@@ -38,6 +41,8 @@ class Alternatives(NamedTuple):
         reached = set(map(place, sets))
         varied: dict[object, dict[str, Any]] = {}
         for defines in sets[:count]:
+            if self.given and not defines.keys() >= {*self.names}:
+                continue
             others = {name: value for name, value in defines.items() if name not in self.names}
             for row in self.rows:
                 other = {**others, **row}
@@ -77,13 +82,15 @@ def _of_flag(flag: str, sets: Sequence[Defines]) -> Alternatives:
 
 
 def _of_numbers(leaves: Leaves, sets: Sequence[Defines]) -> Iterator[Alternatives]:
-    """Each number that a leaf compares for equality: this number, and another one."""
+    """Each number that a leaf compares for equality: this number, and another one; each number of other sets."""
     for comparison in leaves.outcomes(sets[0]):
         match comparison:
             case Comparison(operator="==" | "!=", left=str(name), right=int(number)) if (
                 name in leaves.integers
             ):
-                yield Alternatives([name], [{name: number}, {name: 0 if number else 1}])
+                yield Alternatives([name], [{name: number}, {name: 0 if number else 1}], given=True)
+    for name in leaves.integers:
+        yield Alternatives([name], [row for row in _rows(sets, [name]) if row], given=True)
 
 
 def _rows(sets: Sequence[Defines], names: Sequence[str]) -> list[Defines]:

@@ -23,7 +23,7 @@ from pytriton.port.jobs.translations import Defines, Translations
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
-MAX_EXPLORED: Final = 96  # of a kernel, beyond the known ones
+MAX_EXPLORED: Final = 96  # of a kernel, beyond the known ones; or as many as are known
 _OF_TYPES: Final = re.compile(r"\.element_ty [!=]= (tl\.\w+)")
 
 
@@ -136,7 +136,7 @@ class Folds:
         ]
         for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
             proposed = axis.varied(self.folded.leaves, self._defines(), varied)
-            if len(self.variants) + len(proposed) <= initial + MAX_EXPLORED:
+            if len(self.variants) + len(proposed) <= initial + max(initial, MAX_EXPLORED):
                 self._try(proposed, _is_alike if axis.alike else None)
         return self._defines()[initial:]
 

@@ -169,6 +169,8 @@ class Evaluator:
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
         operands = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
+        if any(isinstance(value, bool) for value in operands):  # ``False != flag`` is decided as ``flag`` is
+            operands = [value if has_truth(value) else self.truth(value) for value in operands]
         return computed(node.ops[0], *operands)
 
     def on_boolop(self, node: ast.BoolOp, frame: Frame) -> Any:
@@ -287,7 +289,7 @@ def computed(op: ast.operator | ast.unaryop | ast.cmpop, *operands: Any) -> Any:
         case ((ast.In() | ast.NotIn()), left, dict(entries)):
             fits = None not in entries and (left in entries or literal(left) or not entries)
         case ((ast.Is() | ast.IsNot()), left, right):
-            fits = right is None and not isinstance(left, (Unknown, Library))
+            fits = (right is None or isinstance(right, bool)) and not isinstance(left, (Unknown, Library))
         case (ast.operator(), int() | float(), int() | float()):
             small = 64 if isinstance(op, (ast.Pow, ast.LShift)) else MAX_NUMBER
             fits = abs(operands[0]) < MAX_NUMBER and abs(operands[1]) <= small

@@ -76,6 +76,22 @@ def test_a_condition_splits_the_defines_and_keeps_them_in_step(tmp_path: Path) -
     assert {(use.fixed["TILE"], use.fixed["AT"]) for use in uses(tmp_path, code)} == {(64, True), (32, False)}
 
 
+@pytest.mark.parametrize("first", ["(name == 'B') != trans", "trans is False", "trans == False"])
+def test_a_flag_that_is_compared_is_decided_once(first: str, tmp_path: Path) -> None:
+    code = f"""
+def describe(name, trans):
+  first = {first}
+  return {{'AT': 1 if first else 2, 'TILE': 16 if trans else 32, 'TYPE': 'float'}}
+def f(x, trans):
+  k = triton.kernel(SRC, defines=describe('A', trans))
+  k(x, x, 1, grid=(1,))
+"""
+    assert {(use.fixed["AT"], use.fixed["TILE"]) for use in uses(tmp_path, code)} in (
+        {(1, 16), (2, 32)},
+        {(2, 16), (1, 32)},
+    )
+
+
 def test_a_dtype_that_a_condition_names(tmp_path: Path) -> None:
     code = (
         "def f(x):\n"
