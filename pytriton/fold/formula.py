@@ -11,11 +11,12 @@ one negates another; and where a shift has no value, neither a comparison of it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from typing import Final, NamedTuple
 
 from pytriton.frozen import replace
+from pytriton.lang.conditions import holds
 from pytriton.lang.recording import NEGATED, Comparison, Term, names_in, polynomial
 
 BOTH: Final = frozenset((False, True))
@@ -55,7 +56,10 @@ class Factored(NamedTuple):
 def factored(cubes: Iterable[Cube]) -> Factored:
     """An equivalent of the alternatives; no cube at all is an empty group."""
     cubes = _merged(set(cubes))
-    shared = _shared(cubes)
+    widest = _widest(cubes)
+    if widest:
+        cubes = _merged({frozenset(_within(cube, widest)) for cube in cubes})
+    shared = _shared(cubes).union(widest)
     rests = {cube - shared for cube in cubes}
     if frozenset[Literal]() in rests:
         return Factored(shared, ())
@@ -65,6 +69,35 @@ def factored(cubes: Iterable[Cube]) -> Factored:
     if Factored(frozenset(), ()) not in left:
         groups.append(tuple(sorted(left, key=_place)))
     return Factored(shared, tuple(groups))
+
+
+def _widest(cubes: set[Cube]) -> list[Interval]:
+    """The ranges of the terms that all cubes bound, where some have the range that holds all others."""
+    ranges: dict[Term, list[Interval]] = {}
+    for literal in (literal for cube in cubes for literal in cube):
+        if isinstance(literal, Interval) and is_total(literal):
+            ranges.setdefault(literal.term, []).append(literal)
+    every = (set(of) for of in ranges.values() if len(of) == len(cubes))
+    return [wide for of in every if len(of) > 1 for wide in of if all(_is_inside(one, wide) for one in of)]
+
+
+def _is_inside(one: Interval, wide: Interval) -> bool:
+    lower = wide.low is None or (one.low is not None and one.low >= wide.low)
+    return lower and (wide.high is None or (one.high is not None and one.high <= wide.high))
+
+
+def _within(cube: Cube, widest: Iterable[Interval]) -> Iterator[Literal]:
+    """A cube without the bounds of these ranges; a single number stays."""
+    wide_of = {wide.term: wide for wide in widest}
+    for literal in cube:
+        wide = wide_of.get(literal.term) if isinstance(literal, Interval) else None
+        if wide is None or not isinstance(literal, Interval) or literal.low == literal.high:
+            yield literal
+        elif literal != wide:
+            low, high = (
+                one if one != all_ else None for one, all_ in zip(literal[1:], wide[1:], strict=True)
+            )
+            yield Interval(literal.term, low, high)
 
 
 def _is_common(group: tuple[Factored, ...], ways: Iterable[Factored]) -> bool:
@@ -311,7 +344,29 @@ def _absorbed(cubes: list[Cube]) -> set[Cube]:
             others = (other for other in cubes if other is not cubes[place])
             if not _guards(literal, rest) and any(_covers_opposite(other, literal, rest) for other in others):
                 cubes[place] = rest
-    return {cube for cube in cubes if not any(other < cube for other in cubes)}
+    left = set(cubes)
+    for cube in cubes:
+        if any(_implies(cube, other) for other in left - {cube}):
+            left.discard(cube)
+    return left
+
+
+def _implies(cube: Cube, other: Cube) -> bool:
+    """Whether a cube has all literals of another, or numbers that satisfy them."""
+    known = {
+        literal.term: literal.low
+        for literal in cube
+        if isinstance(literal, Interval) and isinstance(literal.term, str) and literal.low == literal.high
+    }
+    numbers = {name: number for name, number in known.items() if number is not None}
+    return all(not isinstance(literal, Fact) and is_satisfied(literal, numbers) for literal in other - cube)
+
+
+def is_satisfied(literal: Interval | Comparison, numbers: Mapping[str, int | float]) -> bool:
+    """Whether a literal holds for these numbers; not if it asks for others."""
+    return names_of(literal) <= numbers.keys() and all(
+        holds(comparison, numbers) for comparison in comparisons_of(literal)
+    )
 
 
 def _covers_opposite(other: Cube, literal: Literal, rest: Cube) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, reduce
 from itertools import groupby
@@ -31,10 +31,12 @@ from pytriton.fold.formula import (
     Cube,
     Fact,
     Factored,
+    Interval,
     Literal,
     comparisons_of,
     factored,
     is_floating,
+    is_satisfied,
     is_total,
     names_of,
     negation,
@@ -183,7 +185,7 @@ class Leaves:
     def outcomes(self, defines: Defines) -> dict[Comparison, bool]:
         """Whether each comparison of the leaves holds for a define set."""
         numbers = _numbers(self._values(defines))
-        return {asked: _holds(asked, numbers) for asked in self._asked}
+        return {asked: is_satisfied(asked, numbers) for asked in self._asked}
 
     @cached_property
     def _asked(self) -> list[Comparison]:
@@ -228,7 +230,7 @@ class Leaves:
         return [
             literal
             for literal in cube
-            if (literal not in facts if isinstance(literal, Fact) else not _holds(literal, numbers))
+            if (literal not in facts if isinstance(literal, Fact) else not is_satisfied(literal, numbers))
         ]
 
     def _reason(self, violated: Sequence[Literal], values: Mapping[str, object]) -> str:
@@ -246,20 +248,8 @@ class Leaves:
         if not self._leaves:
             return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        conditions = [*map(self._is_float, self._floats), *self._assertions(common)]
+        conditions = [*map(self._is_float, self._floats), *self._terms(common)]
         return (*conditions, *map(self._either, groups))
-
-    def _assertions(self, cube: Cube) -> Iterator[Node]:
-        """A cube as conditions of Triton, one for each define; that several are ints of C is one."""
-        asked = sorted(_comparisons_in(cube), key=_by_size)
-        ints = {c.left for c in asked if c == Comparison("<=", c.left, INT_MAX)}
-        ints &= {c.left for c in asked if c == Comparison(">=", c.left, -INT_MAX) and isinstance(c.left, str)}
-        if len(ints) > 1:
-            yield Call(INT32, tuple(Atom(name) for name in self.names if name in ints))
-            asked = [c for c in asked if c.left not in ints or c.right not in (INT_MAX, -INT_MAX)]
-        for _, bounds in groupby(asked, lambda comparison: comparison.left):
-            yield _joined("and", map(_python, bounds))
-        yield from map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
 
     def _either(self, group: Sequence[Factored]) -> Node:
         """A group of alternatives as a condition, those of one term first: ``X is None or X > 0``."""
@@ -272,10 +262,18 @@ class Leaves:
     def _all_of(self, way: Factored) -> Node:
         return _joined("and", [*self._terms(way.common), *map(self._either, way.groups)])
 
-    def _terms(self, cube: Iterable[Literal]) -> list[Node]:
-        """Literals as Python, facts first."""
+    def _terms(self, cube: Collection[Literal]) -> Iterator[Node]:
+        """Literals as conditions of Triton: facts, then one for each term; that several are ints of C is one."""
         facts = map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
-        return [*sorted(facts, key=show), *map(_python, sorted(_comparisons_in(cube), key=_by_size))]
+        yield from sorted(facts, key=show)
+        ints = {Interval(name, -INT_MAX, INT_MAX): Atom(name) for name in self.names}
+        ints = {wide: ints[wide] for wide in ints if wide in cube}
+        if len(ints) > 1:
+            yield Call(INT32, tuple(ints.values()))
+        others = (literal for literal in cube if literal not in ints or len(ints) == 1)
+        asked = sorted(_comparisons_in(others), key=_by_size)
+        for _, bounds in groupby(asked, lambda comparison: comparison.left):
+            yield _joined("and", map(_python, bounds))
 
     def _fact(self, fact: Fact) -> Node:
         """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``."""
@@ -309,12 +307,6 @@ LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
     return [comparison for literal in literals for comparison in comparisons_of(literal)]
-
-
-def _holds(literal: Literal, values: Numbers) -> bool:
-    return names_of(literal) <= values.keys() and all(
-        holds(comparison, values) for comparison in comparisons_of(literal)
-    )
 
 
 def _numbers(values: Mapping[str, object]) -> dict[str, int | float]:

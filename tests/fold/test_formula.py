@@ -25,6 +25,7 @@ FLAGS = ("F", "G")
 TEXTS = {"A": "ab", "B": "ab", "C": (1, 2, None)}
 COMPARISONS = (
     Comparison(">", "N", 3),
+    Comparison("<", "N", 6),
     Comparison("==", "N", 7),
     Comparison("is_power_of_2", "M"),
     Comparison("<", ("<<", 1, "M"), 200),

@@ -14,6 +14,12 @@ def spelled(value):
     return str(value)
 
 
+@triton.constexpr_function
+def are_int32(*numbers):
+    # what an int of C holds: larger numbers are of another type there, and here
+    return all(abs(number) < 2**31 for number in numbers)
+
+
 @triton.jit
 def kernel(
     A, B, C,  # half* or float*
@@ -25,13 +31,13 @@ def kernel(
     STRIDE_OUTER: tl.constexpr, STRIDE_INNER: tl.constexpr, SDD: tl.constexpr = False, DSD: tl.constexpr = False,
     DDS: tl.constexpr = False,
 ):  # fmt: skip
-    tl.static_assert(BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
+    tl.static_assert(are_int32(BLOCK, TZ), "port again with -D BLOCK=... -D TZ=...")
     tl.static_assert(
         SDD and STRIDE_OUTER == "BLOCK" and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ != 0
-        and TZ <= 2147483647 and TZ >= -2147483647 and TK * TZ <= 2147483646 and TK * TZ >= 1) or not SDD and TZ == 1
-        and (STRIDE_INNER == "BLOCK" and spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and
-        spelled(STRIDE_INNER) == "1") and (DDS and not DSD or DSD and not DDS), "port again with -D"
+        and (TK * TZ <= 2147483646 and TK * TZ >= 1)) or not SDD and TZ == 1 and (STRIDE_INNER == "BLOCK" and
+        spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and spelled(STRIDE_INNER) == "1") and (DDS and not DSD
+        or DSD and not DDS), "port again with -D"
     )  # fmt: skip
     pid0 = tl.program_id(0)
     pid1 = tl.program_id(1) + off_width
