@@ -100,7 +100,8 @@ def fold(
     padding = Padding([kernel for kernel, _ in kernels])
     conditions = Separations(text, all_variants, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
-    merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, _reads(bodies))
+    reads = _reads(bodies)
+    merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
     body = (*padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
@@ -119,7 +120,9 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    return asserting(folded, Leaves(all_variants, conditions.words, padding.sizes, merged), groups)
+    always = {name for name, of in reads.items() if of == all_variants.all}
+    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged, always)
+    return asserting(folded, leaves, groups)
 
 
 def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:

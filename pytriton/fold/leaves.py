@@ -85,7 +85,10 @@ class Leaves:
         words: Iterable[str],
         padded: Mapping[str, str],
         body: Sequence[Statement],
+        read: Collection[str],
     ) -> None:
+        """``read``: the names that all variants read."""
+        self._read = read
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self.names = [n for n in variants.values if n in mentioned]
@@ -117,8 +120,9 @@ class Leaves:
         self.absent |= dict.fromkeys(self.flags, False)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self.names if name not in others]
-        self.words = {name: words for name, (_, words) in variants.type_defines.items() if name in self.texts}
-        self.types = {name: variants.type_defines[name][0] for name in self.words}
+        pointers = variants.type_defines(self._read)
+        self.words = {name: words for name, (_, words) in pointers.items() if name in self.texts}
+        self.types = {name: pointers[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
         self.floats = variants.floats
         self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
@@ -276,20 +280,20 @@ class Leaves:
             yield _joined("and", map(_python, bounds))
 
     def _fact(self, fact: Fact) -> Node:
-        """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``."""
+        """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``; no type of a pointer that is None."""
         if not fact.binary:
-            asked = (
-                f"{self.types[fact.question]}.dtype.element_ty"
-                if fact.question in self.types
-                else fact.question
-            )
+            pointer = self.types.get(fact.question)
+            asked = f"{pointer}.dtype.element_ty" if pointer else fact.question
             texts = all(isinstance(answer, str) for answer in fact.answers)
             asked = asked if texts else f"{SPELLED}({asked})"
             answers = [
                 literal(x.text if isinstance(x, Spelled) else x) for x in sorted(fact.answers, key=repr)
             ]
             several = Call(ONE_OF, (Atom(asked), *map(Atom, answers)))
-            return several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
+            known = several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
+            if pointer and pointer not in self._read:
+                return BinOp("or", _is_none(pointer), known)
+            return known
         bare = fact.question.removesuffix(_GIVEN)
         if True in fact.answers:
             return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -168,11 +168,14 @@ class Variants:
         others = {name for name, type_ in types if type_ != FLOAT}
         return frozenset(name for name, _ in types if name not in others)
 
-    @cached_property
-    def type_defines(self) -> dict[str, tuple[str, dict[str, Word]]]:
-        """The defines that pointers are declared with: of each a pointer, and what Triton calls the types."""
+    def type_defines(self, read: Collection[str]) -> dict[str, tuple[str, dict[str, Word]]]:
+        """The defines that pointers are declared with: of each a pointer, and what Triton calls the types.
+
+        Pointers that all variants ``read`` come first: others may be None.
+        """
         found: dict[str, tuple[str, dict[str, Word]]] = {}
-        for parameter in self.variants[0].translation.parameters:
+        parameters = self.variants[0].translation.parameters
+        for parameter in sorted(parameters, key=lambda parameter: parameter.identifier not in read):
             words = self.elements.get(parameter.identifier)
             for name in {*re.findall(r"\w+", parameter.declaration)[:-1]} & self.values.keys():
                 pairs = {*zip(map(str, self.values[name]), words or (), strict=False)}

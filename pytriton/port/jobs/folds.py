@@ -130,14 +130,14 @@ class Folds:
         First the known sets are varied along each axis, then all of them. An axis is left out where that would be
         too many, and where the result would not be one function.
         """
-        initial, leaves = len(self.variants), self.folded.leaves
-        tried = [
-            *axes(leaves, self._defines(), sorted(self.translations.switches.intersection(leaves.closed)))
-        ]
-        for axis, varied in [*((axis, initial) for axis in tried), *((axis, None) for axis in tried)]:
-            proposed = axis.varied(self.folded.leaves, self._defines(), varied)
-            if len(self.variants) + len(proposed) <= initial + max(initial, MAX_EXPLORED):
-                self._try(proposed, _is_alike if axis.alike else None)
+        initial = len(self.variants)
+        for varied in (initial, None):
+            leaves = self.folded.leaves
+            switches = sorted(self.translations.switches.intersection(leaves.closed))
+            for axis in [*axes(leaves, self._defines(), switches)]:
+                proposed = axis.varied(self.folded.leaves, self._defines(), varied)
+                if len(self.variants) + len(proposed) <= initial + max(initial, MAX_EXPLORED):
+                    self._try(proposed, _is_alike if axis.alike else None)
         return self._defines()[initial:]
 
     def _defines(self) -> list[Defines]:

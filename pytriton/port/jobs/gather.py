@@ -7,6 +7,7 @@ unknown defines (``**defines`` of a caller outside) count only if there are no o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,7 +123,11 @@ def _use(
             continue
         name = str(name)
         if isinstance(value, Unknown):  # perhaps a condition that was decided on the way
-            value = decisions.get(value.text, value)
+            way = decisions.get(value.text)
+            if way is False or (
+                way and (value.kind == "bool" or not _is_computed_with(name, str(extracted.text)))
+            ):
+                value = way
         if isinstance(value, (list, tuple)) and value and all(_is_value(item) for item in value):
             swept[name] = tuple(plain(item) for item in value)
             if len(value) == 1:
@@ -147,6 +152,11 @@ def _use(
         kernel.strict_literals,
         {name: _excluded(value, decisions) for name, value in unknown.items()},
     )
+
+
+def _is_computed_with(name: str, text: str) -> bool:
+    """Whether the value of a define counts, and not only whether it is true: directives aside, a text has it."""
+    return re.search(rf"^(?!\s*#).*\b{name}\b", text, re.MULTILINE) is not None
 
 
 def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:

@@ -60,7 +60,8 @@ def text_of_kernels(source: Source, names: Sequence[str]) -> str:
 class Translations:
     """The translations of one text that were asked for. ``text``: it, without kernels other than the one named.
 
-    They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16.
+    Only that one is translated: the others may have other defines. They rely on no promise: ``@triton.jit`` looks
+    by itself which sizes divide by 16.
     """
 
     def __init__(self, source: Source, settings: Settings) -> None:
@@ -68,6 +69,7 @@ class Translations:
         self._settings = settings
         self._results: dict[object, Translation | CompileError] = {}
         self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
+        self._own = replace(source, text=self.text)
         self._words = frozenset(names_in(self.text))
         self._promised: set[str] = set()
         asked = asked_if_given(source.text)
@@ -120,10 +122,13 @@ class Translations:
     def _translated(self, defines: Defines) -> Translation:
         while True:
             settings = replace(self._settings, without_promises=tuple(self._promised), portable=True)
-            translation = translate_as(self.source, defines, settings)
+            translation = translate_as(self._own, defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:
-                return _rounded(translation, defines)
+                kernels = (
+                    translation.kernels if self._own == self.source else (*kernels_of(self.source.text),)
+                )
+                return _rounded(replace(translation, kernels=kernels), defines)
             self._promised |= promised
 
 

@@ -84,7 +84,7 @@ def wrong_results(package: Package) -> Iterator[Note]:
                 case = testing.Case(defines, {}, strict_literals=placed.strict)
                 try:
                     launch = testing.ported(path.parent, path.stem, placed.source, defines)
-                    testing.compare(kernel.source.text, kernel.kernel, launch, case, size, (2, 2, 1))
+                    testing.compare(kernel.own_text, kernel.kernel, launch, case, size, (2, 2, 1))
                 except unclear:
                     continue
                 except Exception as error:

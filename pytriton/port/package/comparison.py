@@ -39,14 +39,14 @@ def comparisons(folder: str, placed: Sequence[Placed]) -> dict[str, bytes]:
 
 def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
     path = PurePosixPath(module)
-    texts = {placement.kernel.source.text: "" for placement in placed}
+    texts = {placement.kernel.own_text: "" for placement in placed}
     texts = {text: f"TEXT_{count}" if len(texts) > 1 else "TEXT" for count, text in enumerate(texts, 1)}
     rows: list[str] = []
     for placement in placed:
         for defines in chosen(placement.kernel):
             kernel = json.dumps(placement.kernel.kernel) if placement.kernel.kernel else "None"
             rows += _row(
-                [json.dumps(placement.source), texts[placement.kernel.source.text], kernel, _dict(defines)]
+                [json.dumps(placement.source), texts[placement.kernel.own_text], kernel, _dict(defines)]
             )
     return render(
         "port_test.py.j2",

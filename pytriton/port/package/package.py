@@ -142,7 +142,8 @@ def is_ported(root: Path) -> bool:
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     """A whole package, or no files where there is no kernel."""
-    folder = _free("kernels", {path.stem for path in root.iterdir()})
+    names = _names_of(root / "__init__.py")  # a module sets its name there
+    folder = _free("kernels", names.union(path.stem for path in root.iterdir()))
     work = _Work(root, Package(folder), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
@@ -206,8 +207,7 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         say(Note(where, "cannot tell how this source is put together: not ported"))
         return
     kernels = list(_asked(text.kernels, len(place.files) == 1))
-    if not kernels:
-        work.package.problems += not_ported(text, work.root)
+    work.package.problems += not_ported(text, work.root)
     for kernel in kernels:
         alone = [failure for failure in kernel.failures if failure.alone]
         if alone:
@@ -273,10 +273,14 @@ def _free(name: str, *taken: set[str]) -> str:
 def _names_in(work: _Work, path: Path) -> set[str]:
     """The names that a Python file uses, and those that it imports when it is ported."""
     if path not in work.taken:
-        nodes = ast.walk(ast.parse(path.read_bytes()))
-        names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
-        work.taken[path] = {str(name).partition(".")[0] for name in names}
+        work.taken[path] = _names_of(path)
     return work.taken[path]
+
+
+def _names_of(path: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_bytes()))
+    names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
+    return {str(name).partition(".")[0] for name in names}
 
 
 def _module_name(path: Path) -> str:

@@ -54,6 +54,7 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.unaryop] | type[ast.cmpop],
     ast.NotIn: lambda item, items: item not in items,
     ast.USub: operator.neg,
 }
+_POSITIVE: Final = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In}
 MAX_NUMBER: Final = 1 << 64
 
 
@@ -151,14 +152,19 @@ class Evaluator:
                 return base[key]
             if base and None not in base and not literal(key):
                 *others, last = base
-                for other in others:
-                    if self.truth(Unknown(f"{part(key)} == {other!r}")):
-                        return base[other]
-                return base[last]
+                return self.decided({other: base[other] for other in others}, key, base[last])
         elif isinstance(base, (list, tuple, str)) and isinstance(key, int) and not is_open(base):
             with suppress(IndexError):
                 return base[key]
         return Unknown(f"{part(base)}[{key!r}]")
+
+    def decided(self, entries: dict[Any, Any], key: Any, otherwise: Any) -> Any:
+        """The entry of a key, which is decided where it is unknown: one question an entry."""
+        if literal(key):
+            return entries.get(key, otherwise)
+        same = (other for other in entries if self.truth(Unknown(f"{part(key)} == {other!r}")))
+        other = next(same, None)
+        return otherwise if other is None else entries[other]
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
         return computed(node.op, self.value(node.left, frame), self.value(node.right, frame))
@@ -168,6 +174,9 @@ class Evaluator:
         return not self.truth(value) if isinstance(node.op, ast.Not) else computed(node.op, value)
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
+        positive = _POSITIVE.get(type(node.ops[0]))
+        if positive is not None:  # decided as its opposite is
+            return not self.truth(self.value(ast.Compare(node.left, [positive()], node.comparators), frame))
         operands = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
         if any(isinstance(value, bool) for value in operands):  # ``False != flag`` is decided as ``flag`` is
             operands = [value if has_truth(value) else self.truth(value) for value in operands]

@@ -240,7 +240,7 @@ class Interpreter(Evaluator):
     def _bind_parameters(
         self, function: ScannedFunction, arguments: list[Any] | None, named: dict[str, Any], frame: Frame
     ) -> None:
-        """``arguments`` None: nothing is known of the call, and booleans may be either."""
+        """``arguments`` None: nothing is known of the call; a boolean may be either, and None something else."""
         node = function.node.args
         positional = [*node.posonlyargs, *node.args]
         padding: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
@@ -256,8 +256,8 @@ class Interpreter(Evaluator):
                 value = Unknown(name, word if word in ("bool", "int") else None)
             else:
                 value = self.value(default, frame)
-                if arguments is None and isinstance(value, bool):
-                    value = Unknown(name, "bool")
+                if arguments is None and (value is None or isinstance(value, bool)):
+                    value = Unknown(name, None if value is None else "bool")
             frame.names[name] = value
         rest = [(node.vararg, tuple((arguments or ())[len(positional) :])), (node.kwarg, passed)]
         for parameter_of_rest, values in rest:
@@ -332,9 +332,11 @@ class Interpreter(Evaluator):
                 for argument in [*arguments, named]:
                     enter(base, None, argument)
                 return None
-            case dict(), "get" | "copy" | "items" | "keys" | "values", _ if None not in base:
-                result = getattr(base, name)(*arguments)
-                return result if name in ("get", "copy") else list(result)
+            case dict(), "get", [key, *default] if None not in base:
+                return self.decided(base, key, *(default or [None]))
+            case dict(), "copy" | "items" | "keys" | "values", [] if None not in base:
+                result = getattr(base, name)()
+                return result if name == "copy" else list(result)
             case (list(), "append", [_]) | (list(), "extend", [list() | tuple()]) | (list(), "copy", []):
                 return getattr(base, name)(*arguments)
         raise NotKnown

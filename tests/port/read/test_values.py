@@ -92,6 +92,43 @@ def f(x, trans):
     )
 
 
+def test_a_number_that_a_condition_asks_for_is_not_1(tmp_path: Path) -> None:
+    code = """
+def f(x, slope):
+  d = {'TILE': 16, 'TYPE': 'float'}
+  if slope:
+    d['AT'] = slope
+  triton.kernel(SRC)(x, x, 1, grid=(1,), defines=d)
+"""
+    assert {use.open["AT"].text for use in uses(tmp_path, code) if use.open} == {"slope"}
+
+
+def test_an_entry_that_may_be_missing(tmp_path: Path) -> None:
+    code = """
+def f(x):
+  k = triton.kernel(SRC, defines={'TILE': 16, 'TYPE': x.dtype, 'AT': {torch.float16: 2}.get(x.dtype, 3)})
+  k(x, x, 1, grid=(1,))
+"""
+    assert {use.fixed["AT"]: use.types["TYPE"] for use in uses(tmp_path, code)}.keys() == {2, 3}
+    assert {use.fixed["AT"]: "half" in use.types["TYPE"] for use in uses(tmp_path, code)} == {
+        2: False,
+        3: True,
+    }
+
+
+@pytest.mark.parametrize("asked", ["w is not None", "not w is None"])
+def test_an_argument_that_is_none_by_default_may_be_given(asked: str, tmp_path: Path) -> None:
+    code = f"""
+def f(x, w=None):
+  d = {{'TILE': 16, 'TYPE': 'float', 'AT': 1 if w is None else 2}}
+  if {asked}:
+    d['TILE'] = 32
+  triton.kernel(SRC)(x, x, 1, grid=(1,), defines=d)
+"""
+    found = {(use.fixed["AT"], use.fixed["TILE"]) for use in uses(tmp_path, code)}
+    assert found == {(1, 16), (2, 32)}
+
+
 def test_a_dtype_that_a_condition_names(tmp_path: Path) -> None:
     code = (
         "def f(x):\n"
