@@ -599,7 +599,7 @@ def _statement(statement: Statement, indent: int, width: int, word: str = "") ->
     above, beside = statement.above, statement.beside
     # The bytes of a comment are at least the columns that it takes on a screen.
     if beside and (len(lines) != 1 or len(lines[-1]) + len(f"  # {beside}".encode()) > width):
-        above, beside = (*above, beside), ""
+        above, beside = (*above, *beside.split("; ")), ""
     yield from ((f"{pad}# {comment}".rstrip(), statement.line) for comment in above)
     if beside:
         lines[-1] += f"  # {beside}"

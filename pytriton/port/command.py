@@ -8,8 +8,10 @@ they are.
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,11 +115,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _given(pairs: Sequence[str]) -> dict[str, Any]:
-    """``-D TM=64,128``: a list is a sweep."""
+    """``-D TM=64,128``: a list is a sweep; ``-D "ALONG=':, newaxis', 'newaxis, :'"``: one of texts with commas."""
     defines: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         values = value.split(",") if equals else ["1"]
+        if value[:1] in ("'", '"'):
+            with suppress(ValueError, SyntaxError):
+                values = [*map(str, ast.literal_eval(f"[{value}]"))]
         defines[name] = values if len(values) > 1 else values[0]
     return defines
 

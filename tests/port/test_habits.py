@@ -60,6 +60,7 @@ class Habit:
 
 
 PACKAGES = {
+    "absent_tensors": Habit(),
     "addresses": Habit(),
     "built_in_parts": Habit(
         refused="__init__.py:16: cannot tell how this source is put together: not ported"
@@ -110,6 +111,7 @@ PACKAGES = {
     ),
     "sweeps": Habit(),
     "text_defines": Habit(),
+    "unlike_kernels": Habit(),
     "wrapper_class": Habit(run=f"scale.py:35: {USE_A_RUN}"),
 }
 USUAL = {"kernels_by_dtype", "merged_defines", "optional_pointers", "text_defines", "fstrings"}

@@ -60,8 +60,7 @@ def text_of_kernels(source: Source, names: Sequence[str]) -> str:
 class Translations:
     """The translations of one text that were asked for. ``text``: it, without kernels other than the one named.
 
-    Only that one is translated: the others may have other defines. They rely on no promise: ``@triton.jit`` looks
-    by itself which sizes divide by 16.
+    They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16.
     """
 
     def __init__(self, source: Source, settings: Settings) -> None:
@@ -69,7 +68,6 @@ class Translations:
         self._settings = settings
         self._results: dict[object, Translation | CompileError] = {}
         self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
-        self._own = replace(source, text=self.text)
         self._words = frozenset(names_in(self.text))
         self._promised: set[str] = set()
         asked = asked_if_given(source.text)
@@ -122,14 +120,21 @@ class Translations:
     def _translated(self, defines: Defines) -> Translation:
         while True:
             settings = replace(self._settings, without_promises=tuple(self._promised), portable=True)
-            translation = translate_as(self._own, defines, settings)
+            translation = self._alone(defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:
-                kernels = (
-                    translation.kernels if self._own == self.source else (*kernels_of(self.source.text),)
-                )
-                return _rounded(replace(translation, kernels=kernels), defines)
+                return _rounded(translation, defines)
             self._promised |= promised
+
+    def _alone(self, defines: Defines, settings: Settings) -> Translation:
+        """The translation; where other kernels of the source lack defines, without them."""
+        try:
+            return translate_as(self.source, defines, settings)
+        except CompileError:
+            if self.text == self.source.text:
+                raise
+        alone = translate_as(replace(self.source, text=self.text), defines, settings)
+        return replace(alone, kernels=(*kernels_of(self.source.text),))
 
 
 def _rounded(translation: Translation, defines: Defines) -> Translation:

@@ -208,6 +208,10 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         return
     kernels = list(_asked(text.kernels, len(place.files) == 1))
     work.package.problems += not_ported(text, work.root)
+    for use in text.job.uses:
+        if use.kernel and not (place.files or place.copies):
+            what = f"kernel={use.kernel!r} chooses a kernel of a string: give it a source of its own"
+            say(Note(work.shown(use.file, use.line), what))
     for kernel in kernels:
         alone = [failure for failure in kernel.failures if failure.alone]
         if alone:
