@@ -386,9 +386,9 @@ def _comparisons(node: Node, sizes: Mapping[str, str]) -> Iterator[Comparison]:
             yield from (*_comparisons(left, sizes), *_comparisons(right, sizes))
         case UnaryOp(operator="not", operand=operand):
             yield from _comparisons(operand, sizes)
-        case BinOp(operator="!=", left=Atom(text=name), right=Atom(text=padded)) if padded in sizes:
+        case BinOp(operator="==" | "!=", left=Atom(text=name), right=Atom(text=padded)) if padded in sizes:
             assert sizes[padded] == name
-            yield Comparison("is_not_power_of_2", name)
+            yield Comparison("is_power_of_2", name)
         case BinOp(operator=operator, left=left, right=right) if operator in COMPARISONS:
             first, second = _term(left, sizes), _term(right, sizes)
             if first is not None and second is not None:

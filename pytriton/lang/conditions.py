@@ -391,7 +391,10 @@ def _computed(term: Term, values: Mapping[str, Term]) -> Term:
         return values.get(term, term)
     if not isinstance(term, tuple) or term[0] == "float":
         return term
-    changed = (term[0], *(_computed(operand, values) for operand in term[1:]))
+    operands = [_computed(operand, values) for operand in term[1:]]
+    if term[0] in ("/", "//") and operands[1] == 1:
+        return operands[0]
+    changed = (term[0], *operands)
     return changed if any(names_in(changed)) else term_of(evaluated(changed, {}))
 
 

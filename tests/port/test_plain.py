@@ -323,7 +323,7 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     written = sorted(
         path.relative_to(tmp_path / "new").as_posix() for path in (tmp_path / "new").rglob("*.py")
     )
-    assert written == ["old/__init__.py", "old/kernels/__init__.py", "old/kernels/old.py"]
+    assert written == ["old/__init__.py", "old/kernels_/__init__.py", "old/kernels_/old.py"]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     done = processes.run([sys.executable, "-c", PROGRAM], env=environment)
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import symtable
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -142,7 +144,9 @@ def is_ported(root: Path) -> bool:
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     """A whole package, or no files where there is no kernel."""
-    names = _names_of(root / "__init__.py")  # a module sets its name there
+    with tokenize.open(root / "__init__.py") as file:
+        init = symtable.symtable(file.read(), "__init__.py", "exec")
+    names = {symbol.get_name() for symbol in init.get_symbols()}  # to import a module assigns its name there
     folder = _free("kernels", names.union(path.stem for path in root.iterdir()))
     work = _Work(root, Package(folder), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
@@ -277,14 +281,10 @@ def _free(name: str, *taken: set[str]) -> str:
 def _names_in(work: _Work, path: Path) -> set[str]:
     """The names that a Python file uses, and those that it imports when it is ported."""
     if path not in work.taken:
-        work.taken[path] = _names_of(path)
+        nodes = ast.walk(ast.parse(path.read_bytes()))
+        names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
+        work.taken[path] = {str(name).partition(".")[0] for name in names}
     return work.taken[path]
-
-
-def _names_of(path: Path) -> set[str]:
-    nodes = ast.walk(ast.parse(path.read_bytes()))
-    names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
-    return {str(name).partition(".")[0] for name in names}
 
 
 def _module_name(path: Path) -> str:
