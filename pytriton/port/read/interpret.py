@@ -265,6 +265,15 @@ class Interpreter(Evaluator):
                 name = parameter_of_rest.arg
                 frame.names[name] = Unknown(name) if arguments is None else values
 
+    def followed(self, function: ScannedFunction) -> None:
+        """Call a function with unknown arguments, and the function that it makes."""
+        made: Any = function
+        while isinstance(made, ScannedFunction):
+            try:
+                made = self.call_function(made, None, {})
+            except FAILURES:
+                return
+
     def launched(self, kernel: KernelObject, line: int, named: dict[Any, Any], frame: Frame) -> None:
         """Note a kernel object that was made (``line`` 0), or a call of one."""
         named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
@@ -350,12 +359,15 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[LaunchSite], 
         for choices in paths():
             run = Interpreter(path, root, choices)
             try:
-                run.module(path, tree, path.stem if entry else "__main__")
-                if entry is not None:
+                names = run.module(path, tree, path.stem if entry else "__main__").names
+                made = [value for value in names.values() if isinstance(value, ScannedFunction)]
+                if entry is None:
+                    made = [function for function in made if function.around.function]
+                else:
                     run.launches.clear()
-                    function = run.defined.get(entry)
-                    if function is not None:  # else on another path
-                        run.call_function(function, None, {})
+                    made = [run.defined[entry]] if entry in run.defined else []  # else on another path
+                for function in made:
+                    run.followed(function)
             except (StopPath, RecursionError, *FAILURES):
                 pass
             choices.outcome = [

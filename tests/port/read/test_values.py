@@ -103,6 +103,20 @@ def f(x, slope):
     assert {use.open["AT"].text for use in uses(tmp_path, code) if use.open} == {"slope"}
 
 
+def test_functions_that_a_function_makes(tmp_path: Path) -> None:
+    code = """
+def make(at, tile):
+  def f(x, twice=None):
+    triton.kernel(SRC, defines={'TYPE': 'float', 'AT': at if twice is None else 9, 'TILE': tile})(x, x, 1, grid=(1,))
+  return f
+one, two = make(1, 16), make(2, [32, 64])
+"""
+    found = {
+        (use.fixed.get("AT"), use.fixed.get("TILE", use.swept.get("TILE"))) for use in uses(tmp_path, code)
+    }
+    assert {(1, 16), (9, 16), (2, (32, 64)), (9, (32, 64))} <= found
+
+
 def test_an_entry_that_may_be_missing(tmp_path: Path) -> None:
     code = """
 def f(x):
