@@ -270,14 +270,14 @@ class Leaves:
         """Literals as conditions of Triton: facts, then one for each term; that several are ints of C is one."""
         facts = map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
         yield from sorted(facts, key=show)
-        ints = {Interval(name, -INT_MAX, INT_MAX): Atom(name) for name in self.names}
-        ints = {wide: ints[wide] for wide in ints if wide in cube}
+        ints = [name for name in self.names if any(_is_int32(literal, name) for literal in cube)]
+        asked = sorted(_comparisons_in(cube), key=_by_size)
         if len(ints) > 1:
-            yield Call(INT32, tuple(ints.values()))
-        others = (literal for literal in cube if literal not in ints or len(ints) == 1)
-        asked = sorted(_comparisons_in(others), key=_by_size)
-        for _, bounds in groupby(asked, lambda comparison: comparison.left):
-            yield _joined("and", map(_python, bounds))
+            yield Call(INT32, tuple(map(Atom, ints)))
+            asked = [c for c in asked if c.left not in ints or c.right not in (INT_MAX, -INT_MAX)]
+        for term, bounds in groupby(asked, lambda comparison: comparison.left):
+            is_int = [Call("isinstance", (Atom(term), Atom("int")))] if [term] == ints else []
+            yield _joined("and", [*is_int, *map(_python, bounds)])
 
     def _fact(self, fact: Fact) -> Node:
         """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``; no type of a pointer that is None."""
@@ -307,6 +307,14 @@ class Leaves:
 INT32, ONE_OF, SPELLED = HELPERS = ("are_int32", "one_of", "spelled")  # of templates/helpers.py.j2
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
+
+
+def _is_int32(literal: Literal, name: str) -> bool:
+    """Whether it says that a define is an int of C, and no single number."""
+    match literal:
+        case Interval(term, int(low), int(high)):
+            return term == name and -INT_MAX <= low < high <= INT_MAX
+    return False
 
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:

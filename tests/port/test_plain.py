@@ -151,6 +151,15 @@ FORMS = {
             )
         ),
     ),
+    "a number that divides, and one that is made of itself": (
+        "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 32})\n"
+        "def f(y, x):\n    n = x.numel()\n    n = n // 2\n    k = x.numel() / 2\n"
+        "    kernel(y, x, 1.0, n, grid=[1])\n    kernel(y, x, k, k, grid=[1])\n",
+        "kernel = triton.autotune([triton.Config({'TN': 32}, 4)], key=[])(src)\n"
+        "def f(y, x):\n    n = x.numel()\n    n = n // 2\n    k = x.numel() / 2\n"
+        "    with torch.cuda.device_of(y):\n        kernel[(1,)](y, x, 1.0, n)\n"
+        "    with torch.cuda.device_of(y):\n        kernel[(1,)](y, x, k, int(k))\n",
+    ),
     "a list of configs": (
         "configs = [triton.config(defines={'TN': '16'}, num_warps=2), triton.config({'TN': '32'})]\n"
         "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
@@ -230,6 +239,10 @@ OTHERS = {
     "another text": "kernel = triton.kernel(src.strip(), defines={'TYPE': 'half', 'TN': 16})\n"
     f"def f(y, x, n):\n{CALL}",
     "a function of another name": f"{MADE}k = triton.kernel\ndef f(y, x, n):\n{CALL}",
+    "an argument that changes what the grid reads": f"{MADE}def f(y, x, n):\n"
+    "    kernel(y, x, 2.0, n.pop(), grid=[len(n)])\n",
+    "an argument that gives the grid its number": f"{MADE}def f(y, x):\n"
+    "    kernel(y, x, 2.0, (n := x.numel()), grid=[n])\n",
     "another kernel name": "kernel = triton.kernel(src, kernel='scale', defines={'TN': 16})\n"
     f"def f(y, x, n):\n{CALL}",
 }
@@ -327,6 +340,47 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     done = processes.run([sys.executable, "-c", PROGRAM], env=environment)
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
+
+
+OF_A_NUMBER = """\
+import torch
+import triton
+
+src = '''
+__global__ void halve(int *Y, int *X, int n) {
+  int i[16] = 0 ... 16;
+  *?(i < n)(Y + i) = *?(i < n)(X + i) + SCALE / 2;
+}
+'''
+
+
+def f(x, scale=3):
+    y = torch.empty_like(x)
+    kernel = triton.kernel(src, x.device, defines={'SCALE': scale})
+    kernel(y.data_ptr(), x.data_ptr(), x.numel(), grid=[1])
+    return y.tolist()
+"""
+
+
+def test_a_float_in_the_place_of_an_integer_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(OF_A_NUMBER)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    program = "import torch, old; x = torch.arange(3, dtype=torch.int32); print(old.f(x, {}))"
+    done = [processes.run([sys.executable, "-c", program.format(n)], env=environment) for n in (5, 9, 5.0)]
+    assert [one.stdout for one in done] == ["[2, 3, 4]\n", "[4, 5, 6]\n", ""]
+    assert "port again with -D SCALE=..." in done[2].stderr
+
+
+def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old").mkdir()
+    text = OF_A_NUMBER.replace("    kernel(y.data_ptr()", "    address = y.data_ptr()\n    kernel(address")
+    (tmp_path / "old" / "__init__.py").write_text(text)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 1
+    assert (
+        "__init__.py:16: an address goes to this launch by a name: pass the tensor" in capsys.readouterr().err
+    )
 
 
 def test_its_comparison_tests(tmp_path: Path) -> None:

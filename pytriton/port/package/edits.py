@@ -178,6 +178,21 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
                     yield arm
 
 
+def hidden_addresses(tree: ast.Module) -> Iterator[int]:
+    """The lines of the launches that get an address by a name of their function."""
+    replaced = {*_addresses(tree)}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        nodes = [*ast.walk(function)]
+        given = [
+            node for node in nodes if isinstance(node, ast.Assign) and replaced.isdisjoint(ast.walk(node))
+        ]
+        names = {ast.unparse(x) for node in given if ".data_ptr()" in ast.unparse(node) for x in node.targets}
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
+            passed = {ast.unparse(argument).lstrip("*") for argument in call.args}
+            if "grid" in {by.arg for by in call.keywords} and passed & names:
+                yield call.lineno
+
+
 # ---------------------------------------------------------------- what a file takes from triton
 
 

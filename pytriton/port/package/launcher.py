@@ -44,6 +44,7 @@ def launcher(
             "declared": [*map(declared, kernels)],
             "labels": labels,
             "named": named,
+            "bools": any(": tl.int1" in kernel.text for kernel in kernels),
             "words": any(map(_has_types, kernels)),
             "names": names,
             "passed": sorted(names & PASSED),

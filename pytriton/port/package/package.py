@@ -32,6 +32,7 @@ from pytriton.port.package.edits import (
     Replacement,
     Uses,
     edited,
+    hidden_addresses,
     imports,
     launches,
     looks_at_text,
@@ -332,6 +333,9 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
+        for line in {} if wraps else hidden_addresses(tree):
+            what = "an address goes to this launch by a name: pass the tensor"
+            work.package.problems.append(Note(work.shown(path, line), what))
         edits = [*imports(file, dots), *(() if wraps else tensors(file))]
         changed = edited(file, dots, names, edits)
         if changed != file.data:

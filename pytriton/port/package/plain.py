@@ -256,6 +256,8 @@ class Plain:
         _require(kernels and isinstance(statement, ast.Expr) and len(call.keywords) == 1 and call.args)
         _require("torch" in self.imported)
         grid, around = call.keywords[0].value, self._around(call, *_SCOPES)
+        late = isinstance(grid, (ast.Lambda, ast.Name))  # else it comes before the arguments now
+        _require(late or all(map(_is_pure, [grid, *call.args])))
         takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
         above = f"with torch.cuda.device_of({_tensor(call.args[0])}):{newline}    "
         name = ast.unparse(grid)
@@ -298,10 +300,35 @@ class Plain:
         _require(len(types) == 1 and not any(isinstance(argument, ast.Starred) for argument in arguments))
         for argument, word in zip(arguments, *types, strict=False):
             _require(word == "" or argument is not arguments[0])
-            if word and not _is_number(argument, around):
+            if word == "bool" or (word and not _is_number(argument, around, word == "int")):
                 start, end = self.file.span(argument)
                 yield Edit(start, start, f"{word}(")
                 yield Edit(end, end, ")")
+
+
+_PURE: Final = {
+    *(
+        "cdiv",
+        "data_ptr",
+        "dim",
+        "element_size",
+        "float",
+        "int",
+        "item",
+        "len",
+        "max",
+        "min",
+        "next_power_of_2",
+    ),
+    *("contiguous", "numel", "reshape", "size", "stride", "t", "transpose", "view"),
+}
+
+
+def _is_pure(node: ast.expr) -> bool:
+    """Whether it does not matter when an expression is evaluated."""
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    names = (getattr(function, "attr", getattr(function, "id", "")) for function in calls)
+    return not any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)) and _PURE.issuperset(names)
 
 
 def _require(holds: object) -> None:
@@ -364,10 +391,16 @@ def _others(name: str, keyword: str, around: ast.AST) -> int:
     return count
 
 
-def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozenset()) -> bool:
-    """Whether an expression is a number of Python for sure: others may be tensors, or lists."""
+def _is_number(
+    node: ast.expr, around: ast.AST, whole: bool = False, names: frozenset[str] = frozenset()
+) -> bool:
+    """Whether an expression is a number of Python for sure: others may be tensors, or lists. ``whole``: an int."""
     match node:
         case ast.Constant(value=bool()):
+            return False
+        case ast.Constant(value=float()) | ast.Call(func=ast.Name(id="float")) | ast.BinOp(op=ast.Div()) if (
+            whole
+        ):
             return False
         case (
             ast.Constant(value=int() | float())
@@ -377,11 +410,11 @@ def _is_number(node: ast.expr, around: ast.AST, names: frozenset[str] = frozense
         ):
             return True
         case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
-            return _is_number(left, around, names) and _is_number(right, around, names)
+            return all(_is_number(part, around, whole, names) for part in (left, right))
         case ast.Name(id=name):
             values = _values(name, around)
-            known = all(_is_number(value, around, names | {name}) for value in values)
-            return name in names or (bool(values) and known)
+            known = (_is_number(value, around, whole, names | {name}) for value in values)
+            return name in names or (bool(values) and all(known))
     return False
 
 
@@ -421,6 +454,8 @@ def _type(parameter: Parameter) -> str:
             return ""
         case ScalarType(is_float=True):
             return "float"
+        case ScalarType(bits=1):
+            return "bool"
     return "int"
 
 

@@ -16,7 +16,9 @@ def contract(
     TM: tl.constexpr, TN: tl.constexpr, WIDTH: tl.constexpr, TK: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=...")
+    tl.static_assert(
+        isinstance(WIDTH, int) and WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=..."
+    )
     tl.static_assert(WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2, "port again with -D WIDTH=...")
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)

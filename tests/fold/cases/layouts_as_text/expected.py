@@ -27,7 +27,7 @@ def matmul(
     RELU: tl.constexpr = False, GELU: tl.constexpr = False,
 ):  # fmt: skip
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(TZ <= 2147483647 and TZ >= 1, "port again with -D TZ=...")
+    tl.static_assert(isinstance(TZ, int) and TZ <= 2147483647 and TZ >= 1, "port again with -D TZ=...")
     tl.static_assert(not GELU or not RELU, "port again with -D RELU=... -D GELU=...")
     tl.static_assert(
         BROADCAST_BK == ":, newaxis" and BROADCAST_BN == "newaxis, :" and SHAPE_B == "TK, TN" and STRIDE_BK == "ldb" and

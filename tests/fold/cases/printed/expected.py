@@ -9,7 +9,10 @@ def scaled(
     n,
     TILE: tl.constexpr, SCALE: tl.constexpr = None,
 ):  # fmt: skip
-    tl.static_assert(SCALE is None or SCALE <= 2147483647 and SCALE >= -2147483647, "port again with -D SCALE=...")
+    tl.static_assert(
+        SCALE is None or isinstance(SCALE, int) and SCALE <= 2147483647 and SCALE >= -2147483647,
+        "port again with -D SCALE=...",
+    )
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)
     if SCALE is not None:

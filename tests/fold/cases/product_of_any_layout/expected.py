@@ -24,7 +24,7 @@ def product(
     A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr, B_ACROSS: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
+    tl.static_assert(isinstance(SPLIT, int) and SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
     tl.static_assert(
         B_ACROSS == "ldb" and spelled(B_DOWN) == "1" or B_DOWN == "ldb" and spelled(B_ACROSS) == "1",
         "port again with -D B_DOWN=... -D B_ACROSS=...",

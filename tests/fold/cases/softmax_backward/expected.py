@@ -18,7 +18,10 @@ def softmax_bwd(
     BLOCK: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(one_of(Y.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647, "port again with -D BLOCK=...")
+    tl.static_assert(
+        isinstance(BLOCK, int) and BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
+        "port again with -D BLOCK=...",
+    )
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     line = tl.program_id(0) // BLOCK

@@ -17,7 +17,7 @@ def spelled(value):
 @triton.constexpr_function
 def are_int32(*numbers):
     # what an int of C holds: larger numbers are of another type there, and here
-    return all(abs(number) < 2**31 for number in numbers)
+    return all(isinstance(number, int) and abs(number) < 2**31 for number in numbers)
 
 
 @triton.jit
