@@ -306,22 +306,10 @@ class Plain:
                 yield Edit(end, end, ")")
 
 
-_PURE: Final = {
-    *(
-        "cdiv",
-        "data_ptr",
-        "dim",
-        "element_size",
-        "float",
-        "int",
-        "item",
-        "len",
-        "max",
-        "min",
-        "next_power_of_2",
-    ),
-    *("contiguous", "numel", "reshape", "size", "stride", "t", "transpose", "view"),
-}
+_PURE: Final = frozenset(
+    "cdiv contiguous data_ptr dim element_size float int item len max min next_power_of_2 numel reshape size stride "
+    "t transpose view".split()
+)
 
 
 def _is_pure(node: ast.expr) -> bool:
