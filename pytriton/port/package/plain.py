@@ -307,8 +307,8 @@ class Plain:
 
 
 _PURE: Final = frozenset(
-    "cdiv contiguous data_ptr dim element_size float int item len max min next_power_of_2 numel reshape size stride "
-    "t transpose view".split()
+    "cdiv contiguous data_ptr dim element_size float int item len max min next_power_of_2 numel reshape size "
+    "stride t transpose view".split()
 )
 
 
