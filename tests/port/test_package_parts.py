@@ -14,6 +14,7 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.emit.printer import WIDE
+from pytriton.port.command import _given
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, port_kernel
 from pytriton.port.package.edits import (
@@ -303,3 +304,16 @@ def test_what_is_declared_on_many_defines_has_short_lines() -> None:
     assert missing == ["n"]
     assert condition()
     assert not condition(**{flags[0]: True})
+
+
+def test_defines_of_the_command_line() -> None:
+    """A text with a comma is in quotes; without them a comma makes a list."""
+    given = _given(["TM=64", "TN=32,64", "FLAG", "ALONG=':, newaxis'", "USE='a', '(^a, 1)'", "BROKEN='a"])
+    assert given == {
+        "TM": "64",
+        "TN": ["32", "64"],
+        "FLAG": "1",
+        "ALONG": ":, newaxis",
+        "USE": ["a", "(^a, 1)"],
+        "BROKEN": "'a",
+    }

@@ -383,6 +383,18 @@ def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     )
 
 
+def test_a_kernel_of_a_string_that_is_chosen_by_its_name_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old").mkdir()
+    text = OF_A_NUMBER.replace("defines={'SCALE': scale}", "defines={'SCALE': scale}, kernel='halve'")
+    (tmp_path / "old" / "__init__.py").write_text(text)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 1
+    assert (
+        "kernel='halve' chooses a kernel of a string: give it a source of its own" in capsys.readouterr().err
+    )
+
+
 def test_its_comparison_tests(tmp_path: Path) -> None:
     """They launch the functions themselves."""
     (tmp_path / "old").mkdir()
