@@ -276,8 +276,10 @@ class Leaves:
             yield Call(INT32, tuple(map(Atom, ints)))
             asked = [c for c in asked if c.left not in ints or c.right not in (INT_MAX, -INT_MAX)]
         for term, bounds in groupby(asked, lambda comparison: comparison.left):
-            is_int = [Call("isinstance", (Atom(term), Atom("int")))] if [term] == ints else []
-            yield _joined("and", [*is_int, *map(_python, bounds)])
+            conditions = [*map(_python, bounds)]
+            if [term] == ints or any(_is_beyond_int32(literal, term) for literal in cube):
+                conditions.insert(0, Call("isinstance", (Atom(term), Atom("int"))))
+            yield _joined("and", conditions)
 
     def _fact(self, fact: Fact) -> Node:
         """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``; no type of a pointer that is None."""
@@ -314,6 +316,14 @@ def _is_int32(literal: Literal, name: str) -> bool:
     match literal:
         case Interval(term, int(low), int(high)):
             return term == name and -INT_MAX <= low < high <= INT_MAX
+    return False
+
+
+def _is_beyond_int32(literal: Literal, term: Term) -> bool:
+    """Whether it says that a define is a larger number: no size of a block, of which Triton takes no float."""
+    match literal:
+        case Interval(str(name), low, high):
+            return name == term and ((low or 0) > INT_MAX or (high or 0) < -INT_MAX)
     return False
 
 

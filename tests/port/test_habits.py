@@ -111,7 +111,6 @@ PACKAGES = {
     ),
     "sweeps": Habit(),
     "text_defines": Habit(),
-    "truth_in_sweeps": Habit(),
     "truth_of_numbers": Habit(),
     "unlike_kernels": Habit(),
     "wrapper_class": Habit(run=f"scale.py:35: {USE_A_RUN}"),

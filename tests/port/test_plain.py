@@ -330,9 +330,7 @@ print(type(old.kernels[True, 32]).__name__, old.kernels[True, 32].configs[0].kwa
 
 def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     """It has no other modules than its kernels', and a define that is set later does not change a kernel object."""
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "__init__.py").write_text(PACKAGE)
-    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
+    assert port(PACKAGE, tmp_path) == 0
     written = sorted(
         path.relative_to(tmp_path / "new").as_posix() for path in (tmp_path / "new").rglob("*.py")
     )
@@ -362,22 +360,29 @@ def f(x, scale=3):
 """
 
 
-def test_a_float_in_the_place_of_an_integer_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "__init__.py").write_text(OF_A_NUMBER)
-    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
+def port(text: str, folder: Path) -> int:
+    """The exit status of a port of a package, from ``old`` to ``new``."""
+    (folder / "old").mkdir()
+    (folder / "old" / "__init__.py").write_text(text)
+    return main(["port", str(folder / "old"), "--out", str(folder / "new")])
+
+
+@pytest.mark.parametrize("size", [0, 1 << 40])
+def test_a_float_in_the_place_of_an_integer_is_refused(size: int, tmp_path: Path) -> None:
+    text = OF_A_NUMBER.replace("int *", "long *").replace("scale=3", f"scale={size + 3}")
+    assert port(text, tmp_path) == 0
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
-    program = "import torch, old; x = torch.arange(3, dtype=torch.int32); print(old.f(x, {}))"
-    done = [processes.run([sys.executable, "-c", program.format(n)], env=environment) for n in (5, 9, 5.0)]
-    assert [one.stdout for one in done] == ["[2, 3, 4]\n", "[4, 5, 6]\n", ""]
+    program = "import torch, old; print(*old.f(torch.zeros(3, dtype=torch.int64), {}))"
+    numbers = (size + 7, size + 11, float(size + 7))
+    done = [processes.run([sys.executable, "-c", program.format(n)], env=environment) for n in numbers]
+    halves = [str(int(number / 2)) for number in numbers]
+    assert [one.stdout.split()[:1] for one in done] == [halves[:1], halves[1:2], []]
     assert "port again with -D SCALE=..." in done[2].stderr
 
 
 def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "old").mkdir()
     text = OF_A_NUMBER.replace("    kernel(y.data_ptr()", "    address = y.data_ptr()\n    kernel(address")
-    (tmp_path / "old" / "__init__.py").write_text(text)
-    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 1
+    assert port(text, tmp_path) == 1
     assert (
         "__init__.py:16: an address goes to this launch by a name: pass the tensor" in capsys.readouterr().err
     )
@@ -386,10 +391,8 @@ def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_kernel_of_a_string_that_is_chosen_by_its_name_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "old").mkdir()
     text = OF_A_NUMBER.replace("defines={'SCALE': scale}", "defines={'SCALE': scale}, kernel='halve'")
-    (tmp_path / "old" / "__init__.py").write_text(text)
-    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 1
+    assert port(text, tmp_path) == 1
     assert (
         "kernel='halve' chooses a kernel of a string: give it a source of its own" in capsys.readouterr().err
     )

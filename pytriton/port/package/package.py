@@ -333,7 +333,7 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
-        for line in {} if wraps else hidden_addresses(tree):
+        for line in () if wraps else sorted({*hidden_addresses(tree)}):
             what = "an address goes to this launch by a name: pass the tensor"
             work.package.problems.append(Note(work.shown(path, line), what))
         edits = [*imports(file, dots), *(() if wraps else tensors(file))]

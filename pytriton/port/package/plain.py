@@ -386,9 +386,9 @@ def _is_number(
     match node:
         case ast.Constant(value=bool()):
             return False
-        case ast.Constant(value=float()) | ast.Call(func=ast.Name(id="float")) | ast.BinOp(op=ast.Div()) if (
-            whole
-        ):
+        case ast.Constant(value=float()) | ast.Call(func=ast.Name(id="float")) if whole:
+            return False
+        case ast.BinOp(op=ast.Div()) if whole:
             return False
         case (
             ast.Constant(value=int() | float())

@@ -175,7 +175,7 @@ class Evaluator:
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
         positive = _POSITIVE.get(type(node.ops[0]))
-        if positive is not None:  # decided as its opposite is
+        if positive is not None and not node.ops[1:]:  # decided as its opposite is
             return not self.truth(self.value(ast.Compare(node.left, [positive()], node.comparators), frame))
         operands = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
         if any(isinstance(value, bool) for value in operands):  # ``False != flag`` is decided as ``flag`` is

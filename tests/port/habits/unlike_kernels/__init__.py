@@ -25,6 +25,7 @@ def launch(name, x, *more, **defines):
 def main(seed, n=40):
     torch.manual_seed(seed)
     x, w = torch.randint(-9, 9, (2, n)).float()
-    return [launch('clamp', x, TYPE=x.dtype), launch('clamp', x.half(), TYPE=torch.float16), launch('triple', x),
+    return [launch('clamp', x, TYPE=x.dtype), launch('clamp', x.half(), TYPE=torch.float16), launch('triple', x, 0),
+            launch('triple', x, 4),
             launch('weigh', x.half(), w, TYPE=torch.float16, WEIGHT=w.dtype),
             launch('whole', x.abs(), WORD=torch.uint8), launch('whole', x, WORD=torch.int16)]
