@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from textwrap import wrap
 from typing import Final, NamedTuple
 
@@ -21,6 +22,7 @@ from pytriton.emit.python import (
     Call,
     FunctionParameter,
     KernelFunction,
+    Method,
     Node,
     Simple,
     Statement,
@@ -38,6 +40,7 @@ from pytriton.fold.walk import mapped
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
 MAX_TERMS: Final = 176  # characters of a condition with a line for each term
+TYPES: Final = '"pass tensors of these types"'
 GROUP: Final = "GROUP"  # the constexpr for the size of a group of programs
 
 
@@ -101,9 +104,14 @@ def fold(
     conditions = Separations(text, all_variants, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     reads = _reads(bodies)
+    always = {name for name, of in reads.items() if of == all_variants.all}
+    types = dict(_types(all_variants, reads))
+    typed = (*_typed({name: node for name, node in types.items() if name in always}),)
+    rest = {name: node for name, node in types.items() if name not in always}
+    bodies = [((*_typed_where_read(body, rest),), of) for body, of in bodies]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
-    body = (*padding.definitions(all_variants), *merged)
+    body = (*typed, *padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(all_variants, body, text)
     parameters = _parameters([kernel for kernel, _ in kernels])
@@ -120,7 +128,6 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    always = {name for name, of in reads.items() if of == all_variants.all}
     leaves = Leaves(all_variants, conditions.words, padding.sizes, merged, always)
     return asserting(folded, leaves, groups)
 
@@ -206,6 +213,54 @@ def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:
         for name in names_read(body):
             reads[name] = reads.get(name, 0) | of
     return reads
+
+
+# ---------------------------------------------------------------- element types
+
+# which programs pass tensors of another type for: int32 for ``unsigned *X``
+_RENAMED: Final = ("int1", "int8", "uint8", "uint16", "uint32", "uint64")
+
+
+def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, Node]]:
+    """Of each pointer that is read what the text declares it as: a condition, or the same bits as of this type.
+
+    Those of one type have that of the first, or of the pointer of which a define is asked (leaves.py).
+    """
+    always = {name for name, of in reads.items() if of == variants.all}
+    firsts = [pointer for pointer, _ in variants.type_defines(always).values()]
+    for name, words in variants.pointers.items():
+        of = [*variants.members(reads.get(name, 0))]
+        if not of or name in firsts:
+            continue
+        known = {words[n] for n in of}
+        alike = [first for first in firsts if all(words[n] == variants.elements[first][n] for n in of)]
+        dtype, type_ = Atom(f"{name}.dtype"), Call("tl.pointer_type", (Atom(f"tl.{min(known)}"),))
+        if len(known) == 1 and not known.isdisjoint(_RENAMED):
+            yield name, Method(Atom(name), "to", (type_,))
+        elif alike:
+            yield name, BinOp("==", dtype, Atom(f"{alike[0]}.dtype"))
+        elif len(known) == 1:
+            firsts += [name] * (name in always)
+            yield name, BinOp("==", dtype, type_)
+
+
+def _typed(types: Mapping[str, Node], line: int = 0) -> Iterator[Statement]:
+    """Statements that pointers have their types."""
+    conditions = [node for node in types.values() if isinstance(node, BinOp)]
+    yield from (Simple(f"{name} = ", node, line) for name, node in types.items() if node not in conditions)
+    if conditions:
+        yield from _assertion(reduce(lambda left, right: BinOp("and", left, right), conditions), TYPES, line)
+
+
+def _typed_where_read(body: Iterable[Statement], types: Mapping[str, Node]) -> Iterator[Statement]:
+    """A body with these statements, those of each pointer before it is first read."""
+    left = dict(types)
+    for statement in body:
+        read = names_read([statement])
+        yield from _typed(
+            {name: left.pop(name) for name in types if name in left.keys() & read}, statement.line
+        )
+        yield statement
 
 
 # ---------------------------------------------------------------- parameters

@@ -191,18 +191,12 @@ class Joiner:
         """Whether a mask only excludes padding, and these variants have none."""
         match mask:
             case Atom(text=text):
-                return text in self._masks and not self._pads(self._masks[text], of)
+                return text in self._masks and not self._variants.padded[self._masks[text]] & of
             case Index(operand=operand):
                 return self._full(operand, of)
             case BinOp(operator="&", left=left, right=right):
                 return self._full(left, of) and self._full(right, of)
         return False
-
-    def _pads(self, name: str, of: Set) -> bool:
-        """Whether a size is not a power of two in one of these variants."""
-        values = self._variants.values.get(name, [])
-        sizes = (values[variant] for variant in self._variants.members(of))
-        return any(isinstance(size, int) and size & (size - 1) for size in sizes)
 
 
 def _is_fixed(translation: Translation, name: str) -> bool:

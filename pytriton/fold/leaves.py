@@ -97,7 +97,7 @@ class Leaves:
         self._sort(variants)
         decided = [*_decided(body, {name: size for size, name in padded.items()})]
         decided += [
-            Comparison("is_power_of_2", size) for size in padded if _pad_differently(variants.values[size])
+            Comparison("is_power_of_2", size) for size in padded if 0 < variants.padded[size] < variants.all
         ]
         self._decided = tuple(dict.fromkeys(decided))
         rows = (variants.of(variant) for variant in range(variants.count))
@@ -357,11 +357,6 @@ def _is_constant(comparison: Comparison) -> bool:
     """Whether it compares two equal sums of products, or numbers: then it holds for all defines."""
     difference = ("-", comparison.left, comparison.right)
     return not is_floating(comparison) and polynomial(difference).keys() <= {()}
-
-
-def _pad_differently(sizes: Iterable[object]) -> bool:
-    """Whether some of the sizes are powers of two, and others are not."""
-    return len({size > 0 and size & (size - 1) == 0 for size in sizes if isinstance(size, int)}) > 1
 
 
 def _as_float(term: Term) -> Term:

@@ -84,8 +84,7 @@ class Padding:
         for mask, name in self.masks.items():
             padded = self.sizes[name]
             inside: Node = BinOp("<", Call("tl.arange", (Atom("0"), Atom(padded))), Atom(name))
-            values = variants.values.get(name, [])
-            if any(isinstance(value, int) and value & (value - 1) == 0 for value in values):
+            if variants.padded[name] != variants.all:
                 full: Node = Atom("True")
                 if mask in self._indexed:
                     full = Call("tl.full", (Tuple((Atom(padded),)), Atom("True"), Atom("tl.int1")))

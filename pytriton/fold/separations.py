@@ -211,9 +211,7 @@ class Separations:
             if self._variants.is_flag(name):
                 yield from self._feature(Atom(name), 1)
         for name, other in padded.items():
-            values = self._variants.values[name]
-            pads = self._variants.where(lambda n, v=values: isinstance(v[n], int) and v[n] & (v[n] - 1) != 0)  # type: ignore[misc]
-            yield Separator(BinOp("!=", Atom(name), Atom(other)), pads, 2, safe=False)
+            yield Separator(BinOp("!=", Atom(name), Atom(other)), self._variants.padded[name], 2, safe=False)
         for name in names:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:

@@ -151,15 +151,29 @@ class Variants:
 
     @cached_property
     def elements(self) -> dict[str, list[str]]:
-        """For each pointer parameter the type that it points to, as Triton calls it, in each variant."""
-        elements: dict[str, list[str]] = {}
-        for variant in self.variants:
+        """For each pointer parameter of all variants the type that it points to, in each variant."""
+        return {name: [*words.values()] for name, words in self.pointers.items() if len(words) == self.count}
+
+    @cached_property
+    def padded(self) -> dict[str, Set]:
+        """For each define the variants in which it is no power of two."""
+        odd = {
+            name: [isinstance(size, int) and size & (size - 1) != 0 for size in sizes]
+            for name, sizes in self.values.items()
+        }
+        return {name: self.where(row.__getitem__) for name, row in odd.items()}
+
+    @cached_property
+    def pointers(self) -> dict[str, dict[int, str]]:
+        """For each pointer the type that it points to, as Triton calls it, by the variants that have it."""
+        pointers: dict[str, dict[int, str]] = {}
+        for n, variant in enumerate(self.variants):
             for parameter in variant.translation.parameters:
                 if isinstance(parameter.type, PointerType):
                     element = parameter.type.element
                     word = element.triton if isinstance(element, ScalarType) else "int64"
-                    elements.setdefault(parameter.identifier, []).append(word)
-        return {name: words for name, words in elements.items() if len(words) == len(self.variants)}
+                    pointers.setdefault(parameter.identifier, {})[n] = word
+        return pointers
 
     @cached_property
     def floats(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import triton
@@ -121,14 +122,23 @@ class Text:
         return made[:MAX_ASKED]
 
 
+class Pointer(str):
+    """What stands for a pointer there."""
+
+    dtype = ANY
+
+
 class Memory(SimpleNamespace):
     """What stands for triton.language where a kernel is of single numbers."""
 
     constexpr = triton.language.constexpr
-    int32 = int
+    float32 = int32 = int64 = int
 
     def __init__(self) -> None:
         super().__init__(stored=None)
+
+    def pointer_type(self, element: object) -> object:
+        return element
 
     def load(self, _pointer: object) -> int:
         return 12345
@@ -155,7 +165,8 @@ class Memory(SimpleNamespace):
 def computed(text: str, function: str, *arguments: object, **constexprs: object) -> object:
     """What a generated function stores."""
     memory = Memory()
-    loaded(text, memory)[function](*arguments, **constexprs)
+    values = [Pointer(value) if isinstance(value, str) else value for value in arguments]
+    loaded(text, memory)[function](*values, **constexprs)
     return memory.stored
 
 
@@ -211,7 +222,8 @@ def violated(kernel: PortedKernel, constexprs: Mapping[str, object]) -> str:
         lambda statement: "tl.static_assert" in ast.unparse(statement), function.body
     )
     function.body = [*asserted, ast.Pass()]
-    values = dict.fromkeys(argument.arg for argument in function.args.args) | dict(constexprs)
+    values = dict.fromkeys(argument.arg for argument in function.args.args)
+    values |= {"X": Pointer("X"), "Y": Pointer("Y")} | dict(constexprs)
     try:
         loaded(ast.unparse(tree), Memory())[kernel.function](**values)
     except AssertionError as error:

@@ -135,6 +135,7 @@ def test_arms_become_branches() -> None:
         body
         == """\
     tl.static_assert(A or not B, "port again with -D A=... -D B=...")
+    tl.static_assert(X.dtype == tl.pointer_type(tl.float32), "pass tensors of these types")
     if A and not B:
         tl.store(X, 1.0)
     elif N > 4:
@@ -143,6 +144,35 @@ def test_arms_become_branches() -> None:
         tl.store(X, 3.0)
 """
     )
+
+
+def test_pointers_have_the_types_of_the_text() -> None:
+    """That is asserted; of integers that torch has by another name, the bits are taken for such ones."""
+    text = """\
+__global__ void f(T *X, T *Y, int *LUT, int *LOCKS, unsigned *SEED, float *BIAS, char *SIGN) {
+  float x[16] = *(X + 0 ... 16) + *LUT + *LOCKS + *SEED;
+#ifdef BIASED
+  x += *BIAS;
+#endif
+#ifdef SIGNED
+  x = *SIGN < 0 ? -x : x;
+#endif
+  *(Y + 0 ... 16) = x;
+}
+"""
+    flags: list[dict[str, object]] = [
+        {},
+        {"BIASED": True},
+        {"SIGNED": True},
+        {"BIASED": True, "SIGNED": True},
+    ]
+    sets = [{"T": "half", **flag} for flag in flags] + [{"T": "float"}]
+    folded = fold(text, variants(*sets, text=text)).text
+    terms = "Y.dtype == X.dtype and LUT.dtype == tl.pointer_type(tl.int32) and LOCKS.dtype == LUT.dtype"
+    assert terms in " ".join(folded.split())
+    assert "\n    SEED = SEED.to(tl.pointer_type(tl.uint32))\n" in folded
+    assert "\n    if BIASED:\n        tl.static_assert(BIAS.dtype == tl.pointer_type(tl.float32), " in folded
+    assert "\n    if SIGNED:\n        SIGN = SIGN.to(tl.pointer_type(tl.int8))\n" in folded
 
 
 def test_types_of_parameters_must_be_alike() -> None:

@@ -62,6 +62,7 @@ class Habit:
 PACKAGES = {
     "absent_tensors": Habit(),
     "addresses": Habit(),
+    "bits_of_tensors": Habit(),
     "built_in_parts": Habit(
         refused="__init__.py:16: cannot tell how this source is put together: not ported"
     ),

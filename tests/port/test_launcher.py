@@ -351,7 +351,7 @@ try:
 except Exception as error:
     print(error)
 """
-    assert "Unsupported ptr type" in run(tmp_path, RENAMED, program)
+    assert "pass tensors of these types" in run(tmp_path, RENAMED, program)
 
 
 WRAPPED = """\

@@ -16,6 +16,7 @@ def scale_columns(
     TM: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
     tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
+    tl.static_assert(S.dtype == A.dtype, "pass tensors of these types")
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     TM_PADDED: tl.constexpr = triton.next_power_of_2(TM)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else tl.full((TN_PADDED,), True, tl.int1)

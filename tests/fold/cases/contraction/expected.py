@@ -20,6 +20,9 @@ def contract(
         isinstance(WIDTH, int) and WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=..."
     )
     tl.static_assert(WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2, "port again with -D WIDTH=...")
+    AD = AD.to(tl.pointer_type(tl.int8))
+    BD = BD.to(tl.pointer_type(tl.int8))
+    tl.static_assert(B.dtype == A.dtype and C.dtype == A.dtype, "pass tensors of these types")
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)
     grid_m = (M + TM - 1) // TM

@@ -33,6 +33,7 @@ def conv(
         and Y.dtype.element_ty == tl.float32,
         "port again with -D TYPE=... -D OTYPE=...",
     )
+    tl.static_assert(W.dtype == X.dtype and LUT.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
     TC_PADDED: tl.constexpr = triton.next_power_of_2(TC)
     in_TC = tl.arange(0, TC_PADDED) < TC if TC != TC_PADDED else tl.full((TC_PADDED,), True, tl.int1)
     pid = tl.program_id(0)
@@ -111,6 +112,7 @@ def conv(
                     )
                     acc = tl.dot(x, w, acc, input_precision="ieee")
         if BIAS:
+            tl.static_assert(BIAS_PTR.dtype == X.dtype, "pass tensors of these types")
             acc += tl.load(BIAS_PTR + rk, mask=rk < K, other=0.0)[None, :]
         py = Y + (where + rp)[:, None] * stride_yp + rk[None, :]
         checky = (where + rp < P)[:, None] & (rk < K)[None, :]

@@ -39,6 +39,7 @@ def matmul(
         USE_A == "^a" and spelled(STRIDE_AM) == "1" or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and
         SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1", "port again with -D"
     )  # fmt: skip
+    tl.static_assert(B.dtype == A.dtype and C.dtype == A.dtype, "pass tensors of these types")
     # prologue
     pid = tl.program_id(0)
     pidz = tl.program_id(2)
@@ -117,6 +118,7 @@ def matmul(
     if TZ == 1:
         tl.store(pc, c, mask=checkc)
     else:
+        tl.static_assert(locks.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
         # accumulate partial result using spin-locks
         plock = locks + pid
         pcount = plock + tl.num_programs(0)

@@ -13,6 +13,7 @@ def scaled(
         SCALE is None or isinstance(SCALE, int) and SCALE <= 2147483647 and SCALE >= -2147483647,
         "port again with -D SCALE=...",
     )
+    tl.static_assert(z.dtype == tl.pointer_type(tl.float32) and x.dtype == z.dtype, "pass tensors of these types")
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)
     if SCALE is not None:

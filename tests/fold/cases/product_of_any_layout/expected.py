@@ -33,6 +33,7 @@ def product(
         A_ACROSS == "lda" and spelled(A_DOWN) == "1" or A_DOWN == "lda" and spelled(A_ACROSS) == "1",
         "port again with -D A_DOWN=... -D A_ACROSS=...",
     )
+    tl.static_assert(B.dtype == A.dtype and C.dtype == A.dtype, "pass tensors of these types")
     # neighbours in time are neighbours in space: a few rows of tiles, column after column
     tile = tl.program_id(0)
     down = (M + TM - 1) // TM
@@ -80,6 +81,7 @@ def product(
     if SPLIT == 1:
         tl.store(pc, c, mask=okc)
     else:
+        tl.static_assert(locks.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
         lock = locks + tile
         done = lock + tl.num_programs(0)
         taken = 1

@@ -22,6 +22,7 @@ def softmax_bwd(
         isinstance(BLOCK, int) and BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
         "port again with -D BLOCK=...",
     )
+    tl.static_assert(DY.dtype == Y.dtype and LUT.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     line = tl.program_id(0) // BLOCK

@@ -18,6 +18,7 @@ def forward(
     tl.static_assert(
         one_of(Y.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32, tl.float64), "port again with -D TYPE=..."
     )
+    tl.static_assert(X.dtype == Y.dtype, "pass tensors of these types")
     LENGTH_PADDED: tl.constexpr = triton.next_power_of_2(LENGTH)
     in_LENGTH = tl.arange(0, LENGTH_PADDED) < LENGTH if LENGTH != LENGTH_PADDED else True
     inside = (tl.arange(0, LENGTH_PADDED) < n) & in_LENGTH

@@ -27,6 +27,7 @@ def softmax_fwd(
         and X.dtype.element_ty == tl.float32,
         "port again with -D INFINITY=... -D TYPE=...",
     )
+    tl.static_assert(LUT.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
     # this program's row of numbers, and the row of blocks that it runs through
@@ -48,13 +49,16 @@ def softmax_fwd(
     if APPLY_SCALE:
         y *= scale
     if APPLY_RPE:
+        tl.static_assert(RPE.dtype == X.dtype, "pass tensors of these types")
         y += tl.load(RPE + head * head_rpe + row * row_rpe + column, mask=check, other=0.0)
     if APPLY_KEYS:
+        tl.static_assert(KEYS.dtype == X.dtype, "pass tensors of these types")
         key = tl.load(KEYS + batch * batch_keys + column, mask=check, other=float("-inf"))
         if KEYS_MUL:
             key = tl.where(key == 0.0, tl.full((TN_PADDED,), float("-inf"), KEYS.dtype.element_ty), 0.0)
         y += key
     if APPLY_PAIRS:
+        tl.static_assert(PAIRS.dtype == X.dtype, "pass tensors of these types")
         pair = tl.load(PAIRS + row * row_pairs + column, mask=check, other=float("-inf"))
         if PAIRS_MUL:
             pair = tl.where(pair == 0.0, tl.full((TN_PADDED,), float("-inf"), PAIRS.dtype.element_ty), 0.0)

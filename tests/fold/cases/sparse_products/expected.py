@@ -39,6 +39,10 @@ def kernel(
         spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and spelled(STRIDE_INNER) == "1") and (DDS and not DSD
         or DSD and not DDS), "port again with -D"
     )  # fmt: skip
+    tl.static_assert(
+        B.dtype == A.dtype and C.dtype == A.dtype and LUT.dtype == tl.pointer_type(tl.int32),
+        "pass tensors of these types",
+    )
     pid0 = tl.program_id(0)
     pid1 = tl.program_id(1) + off_width
     pidz = tl.program_id(2)
@@ -121,6 +125,7 @@ def kernel(
     if TZ == 1:
         tl.store(pc, c, mask=checkc)
     else:
+        tl.static_assert(LOCKS.dtype == LUT.dtype, "pass tensors of these types")
         # the shares of a block are added one after another
         plock = LOCKS + pid1 - tl.cast(off_width, tl.int64) + tl.program_id(2) * tl.num_programs(1)
         pcount = plock + nlocks
