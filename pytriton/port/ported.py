@@ -37,7 +37,7 @@ from pytriton.port.jobs.integer_arguments import integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations, normal, products
 from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
-from pytriton.port.read.extract import HOLE, UNREAD, Found, between, extract, text_of_file
+from pytriton.port.read.extract import HOLE, UNREAD, Found, extract, is_part, text_of_file
 from pytriton.port.run.observations import Observation, Seen, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -264,9 +264,7 @@ def _observed_texts(founds: Sequence[Found], seen: Sequence[Observation], progra
             continue  # the run replaces reading
         text = str(extracted.text).strip()
         own = tuple(observation for observation in seen if observation.text.strip() == text)
-        pieces = re.split(f"{HOLE}|%%|{{{{|}}}}", text)  # doubled, for ``%`` and ``str.format``, is one
-        part = any(text in other.text or between(pieces, other.text.strip()) for other in seen)
-        if own or extracted.launches or not part:
+        if own or extracted.launches or not any(is_part(text, other.text) for other in seen):
             yield extracted, own
     yield from strangers(seen, founds, program)
 

@@ -79,7 +79,7 @@ def test_a_file_is_read_as_before(package: Path, tmp_path: Path, monkeypatch: py
     run = f"-m pytest -q -p no:cacheprovider {tmp_path / 'test_scaling.py'}"
     assert main(["port", "scaling", "--out", str(tmp_path / "new"), "--run", run]) == 0
     ported = tmp_path / "new" / "scaling"
-    assert (ported / "sources" / "scale.tr").read_text() == "<scale>\n"
+    assert (ported / "sources" / "scale.tr").read_text() == SCALE
     assert "as many programs as blocks" in (ported / "kernels" / "scale.py").read_text()
     blocked = tmp_path / "blocked"
     blocked.mkdir()
@@ -97,8 +97,7 @@ def test_a_file_is_looked_up_as_a_whole(package: Path, tmp_path: Path) -> None:
     run = f"pytest -q -p no:cacheprovider {tmp_path / 'test_scaling.py'}"
     assert main(["port", str(package), "--out", str(tmp_path / "new"), "--run", run]) == 0
     text = (tmp_path / "new" / "scaling" / "kernels" / "__init__.py").read_text()
-    assert '"<scale>"' in text
-    assert '"<scale: scale>"' not in text
+    assert text.count("# sources/scale.tr\n") == text.count(" scale.SCALE,") == 1
 
 
 def test_a_name_that_is_only_known_at_run_time(package: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The parts of a package's port: edits of Python files, labels, the launcher's size, where files are written."""
+"""The parts of a package's port: edits of Python files, places of texts, the launcher's size, written files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pytriton.port.package.edits import (
 from pytriton.port.package.launcher import TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import ModuleKernel, module
 from pytriton.port.package.output import diff, uncommitted
-from pytriton.port.package.texts import Places
+from pytriton.port.package.texts import Places, digest
 from pytriton.port.read.library import NAMES
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -135,44 +135,70 @@ def test_two_strings_on_one_line() -> None:
 KERNEL = "__global__ void {name}(float *X __noalias) {{ int i[TN] = 0 ... TN; *(X + i) = {value}; }}"
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A package with a text in each of the ways."""
-    root = tmp_path / "old"
-    root.mkdir()
-    (root / "__init__.py").write_text("")
-    (root / "one.c").write_text(KERNEL.format(name="one", value=1))
-    (root / "two.c").write_text(KERNEL.format(name="two", value=2))
-    lines = [
-        f"WHOLE = '''{KERNEL.format(name='whole', value=3)}'''",
-        f"FORMAT = '''{KERNEL}'''",
-        f"REPLACED = '''{KERNEL.format(name='NAME', value=4)}'''.replace('NAME', name)",
-        f"FILLED = f'''{KERNEL.replace('value', 'value + 1')}'''",
-        f"PERCENT = '''{KERNEL.format(name='%s', value='N %% %d + %d').replace('X', 'Z')}'''",
-    ]
-    (root / "texts.py").write_text("\n".join(lines) + "\n")
-    return root
+TEXT = KERNEL.format(name="f", value=3)
+LAUNCHED = [  # what code does with a string until it is launched: it becomes the name of its kernel
+    "SRC = TEXT\nkernel = triton.kernel(SRC, defines={'TN': 4})\nx = kernel.source % 3",
+    "class A:\n    src = TEXT\n    def go(self):\n        return triton.kernel(self.src, defines=self.d)",
+    "SRC = {'f': TEXT}\ndef made(name, n):\n    return triton.kernel(SRC[name], defines={'TN': n})",
+    "class A:\n    def __init__(self, src): self.src = src\n    def go(self): return triton.kernel(self.src)\nA(TEXT)",
+    "make = functools.partial(triton.kernel, TEXT)\nlen(make)",
+    "for name, src in [('f', TEXT)]:\n    made[name] = kernel(src)\nmade['f'].replace('a', 'b')",
+    "def source(): return TEXT\nk = triton.kernel(source())\nprint(k)",
+]
+ASKED = [  # it stays
+    "SRC = TEXT\nSRC.replace('3', '4')",
+    "len(TEXT)",
+    "SRC = TEXT\n'float' in SRC",
+    "SRC = TEXT\nHEAD + SRC",
+    "SRC = TEXT\nSRC += '//'",
+    "SRC = TEXT\nf'{HEAD}{SRC}'",
+    "SRC = TEXT\nSRC[3:]",
+    "SRC = {'f': TEXT}\nclass A:\n    def __init__(self, name): self.src = SRC[name]\n    def go(self): re.findall('a', self.src)",
+    "def changed(text): return text.split()\nchanged(TEXT)",
+    "def changed(n, text=TEXT): return text % n",
+    "def source(): return TEXT\nk = triton.kernel(textwrap.dedent(source()))",
+    "for src in [TEXT]:\n    ''.join([src, src])",
+    "all = [text.strip() for text in [TEXT]]",
+    "class A:\n    def __init__(self): self.src = TEXT\ntorch.save(A(), 'file')",
+]
 
 
-def test_labels(package: Path) -> None:
-    places = Places.of(package)
-    one, two = ((package / name).read_text() for name in ("one.c", "two.c"))
-    whole = places.of_text(KERNEL.format(name="whole", value=3))
-    assert whole is not None
-    assert whole.strings == ((package / "texts.py", 1, 8),)
-    labels = {
-        one: "<one>",
-        f"{one}\n\n{two}\n": "<one> <two>",
-        f"#define A 1\n{two}": "#define A 1 <two>",
-        KERNEL.format(name="NAMED", value=4).replace("NAMED", "four"): "texts 3 $ four",
-        KERNEL.format(name="f", value="x"): "texts $ f $ x",
-        KERNEL.format(name="g", value="N % 2 + 3").replace("X", "Z"): "texts 2 $ g $ 2 $ 3",
-    }
-    for text, label in labels.items():
-        place = places.of_text(text)
-        assert place is not None
-        assert label in place.labels
-    assert places.of_text("void other(float *X) { *X = 1; }") is None
+@pytest.mark.parametrize(("code", "asked"), [*((c, False) for c in LAUNCHED), *((c, True) for c in ASKED)])
+def test_what_is_done_with_a_string(code: str, asked: bool, tmp_path: Path) -> None:
+    (tmp_path / "texts.py").write_text(code.replace("TEXT", f"'''{TEXT}'''"))
+    place = Places(tmp_path).of_text(TEXT, tmp_path)
+    assert place.owner == tmp_path / "texts.py"
+    assert (len(place.strings) == 0) is asked
+
+
+def test_places_of_files_and_of_what_is_put_together(tmp_path: Path) -> None:
+    for name in ("one.c", "two.c"):
+        (tmp_path / name).write_text(f"{TEXT}\r\n")
+    (tmp_path / "broken.py").write_text("print 'of Python 2'\n")
+    places = Places(tmp_path)
+    assert places.of_text(f"\n{TEXT}", tmp_path) == (
+        tmp_path / "one.c",
+        (),
+        (tmp_path / "one.c", tmp_path / "two.c"),
+    )
+    assert places.of_text(f"#define A\n{TEXT}", tmp_path / "ops.py") == (tmp_path / "ops.py", (), ())
+    assert [*places.broken] == [tmp_path / "broken.py"]
+
+
+def test_a_digest_is_of_the_text_but_for_sizes_of_buffers() -> None:
+    text = "__constant__ int* lut = calloc(16);\nvoid f() {}"
+    assert digest(text) == digest(f"\n{text.replace('16', '2048')}\n".replace("\n", "\r\n"))
+    assert (
+        len(
+            {
+                digest(text),
+                digest(text.replace("int", "long")),
+                digest(text, ("f",)),
+                digest(text, ("f", "g")),
+            }
+        )
+        == 4
+    )
 
 
 def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
@@ -180,7 +206,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses.keywords |= {"bench", "num_warps"}
     uses.attributes |= {"set_constant", "strip", "deepcopy"}
     uses.by_place |= {"triton.kernel", "triton.read"}
-    text = launcher("kernels", uses, [], True, True)
+    text = launcher("kernels", uses, [], ["0"], True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     (tmp_path / "_testing.py").write_text(module_of_tests(uses))

@@ -13,7 +13,6 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.package import modules
 from pytriton.port.package.launcher import launcher
-from pytriton.port.package.texts import Places
 from tests import processes
 from tests.port.pairs import BLOCKED, KERNEL, LAUNCH, Generated, package
 
@@ -121,20 +120,20 @@ def test_what_is_written_is_launched(
     ]
 
 
-@pytest.mark.parametrize("fault", ["labels", "functions", "sources"])
+@pytest.mark.parametrize("fault", ["digests", "functions", "sources"])
 def test_what_is_written_is_checked(
     fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where two sites would get one kernel, the exit status is 1, and the site is named."""
-    if fault == "labels":
-        monkeypatch.setattr(Places, "label_of_file", lambda places, path, kernels=(): f"<{path.stem}>")
+    if fault == "digests":
+        monkeypatch.setattr("pytriton.port.package.package.digest", lambda text, kernels=(): "0")
     elif fault == "functions":
         monkeypatch.setattr(modules, "named", lambda text, name: text)
     else:
         monkeypatch.setattr("pytriton.port.package.package._names_in", lambda work, path: set())
-    files = by_files(KERNEL) if fault == "labels" else by_names(KERNEL)
+    files = by_files(KERNEL) if fault == "digests" else by_names(KERNEL)
     written(Generated(files, PROGRAM, []), tmp_path)
     status, said = ported(tmp_path, capsys)
     assert status == 1
     assert "what was written for this source is wrong with {'TN': 16}: " in said
-    assert ("a/scale.c:" if fault == "labels" else "both.py:") in said
+    assert ("a/scale.c:" if fault == "digests" else "both.py:") in said

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pytriton.port.package.texts import Template
 from pytriton.port.read.extract import strings_of
 from pytriton.port.read.library import parsed
 
@@ -35,11 +34,10 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Replacement:
-    """The replacement of a string: a name of a module of kernels (``kernels.dot``), or a template's label."""
+    """The replacement of a string: a name of a module of kernels (``kernels.dot``)."""
 
     name: str
     module: str
-    template: Template | None = None
 
     @property
     def alias(self) -> str:
@@ -62,11 +60,7 @@ def edited(
     edits, names = [*edits], dict.fromkeys(imports)
     for node in strings_of(file.tree):
         name = strings.get((node.lineno, node.col_offset))
-        if name is None:
-            continue
-        if name.template is not None:
-            edits.append(file.edit(node, name.template.written(node)))
-        else:
+        if name is not None:
             names[name] = None
             edits.append(file.edit(node, name.alias))
     edits += _import_of_kernels(file, dots, names)
@@ -259,31 +253,6 @@ def launches(tree: ast.Module) -> Iterator[tuple[int, bool]]:
             by_place = any(isinstance(x, ast.Lambda) or ast.unparse(x) == "grid" for x in node.args)
             if by_place or "grid" in names or "partial" in ast.unparse(node.func):
                 yield node.lineno, "grid" in names <= {"grid", "bench"}
-
-
-def looks_at_text(tree: ast.Module, strings: Collection[tuple[int, int]]) -> Iterator[int]:
-    """The lines that need the text of one of these strings, by the name that is given to it."""
-    given = {
-        _name(target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and (node.value.lineno, node.value.col_offset) in strings
-        for target in node.targets
-    }
-    for node in ast.walk(tree):
-        match node:
-            case (
-                ast.Call(func=ast.Name(id="len"), args=[text])
-                | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[text])
-                | ast.BinOp(left=text)
-                | ast.Subscript(value=text)
-                | ast.Attribute(value=text, attr="encode" | "split" | "splitlines" | "startswith")
-            ) if isinstance(text, (ast.Name, ast.Attribute)) and _name(text) in given:
-                yield node.lineno
-
-
-def _name(node: ast.expr) -> str:
-    """``src`` of ``src`` and of ``self.src``."""
-    return ast.unparse(node).rpartition(".")[2]
 
 
 def bound(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:

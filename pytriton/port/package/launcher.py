@@ -8,7 +8,7 @@ has those of ``triton.testing``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from pytriton.emit.templates import render
@@ -26,13 +26,13 @@ def launcher(
     folder: str,
     uses: Uses,
     kernels: Sequence[PortedKernel],
-    labels: bool,
+    digests: Collection[str],
     named: bool,
 ) -> str:
     """The text of the module.
 
-    ``folder``: where the kernels are. ``labels``: some texts have labels. ``named``: launches may pass defines, or
-    the grid by place.
+    ``folder``: where the kernels are. ``digests``: those of texts that stay. ``named``: launches may pass defines,
+    or the grid by place.
     """
     names = {*uses.names, *["id_dict"] * ("utils" in uses.names)}
     return _module(
@@ -42,7 +42,7 @@ def launcher(
             "uses": uses,
             "kernels": kernels,
             "declared": [*map(declared, kernels)],
-            "labels": labels,
+            "digests": digests,
             "named": named,
             "bools": any(": tl.int1" in kernel.text for kernel in kernels),
             "words": any(map(_has_types, kernels)),
@@ -79,7 +79,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("copy", "functools", "inspect", "itertools", "operator", "os", "sys", "timeit")
+_MODULES: Final = ("copy", "functools", "hashlib", "inspect", "itertools", "operator", "re", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Final
 
 from pytriton.emit.printer import WIDE
@@ -78,14 +77,10 @@ def named(text: str, name: str) -> str:
 _TRUTH: Final = re.compile(r"tl\.full\(.*(?<!True), tl\.int1\)")
 
 
-def table(labels: Mapping[str, Replacement], kernels: Iterable[PortedKernel]) -> str:
-    """The ``__init__`` of the modules: what stands for sources that are not strings of the code.
+def table(texts: Mapping[str, tuple[Replacement, str]], kernels: Iterable[PortedKernel]) -> str:
+    """The ``__init__`` of the modules: the sources by the digests of their texts, and where these are.
 
     It corrects Triton's interpreter for kernels that fill a block with a comparison.
     """
-    texts, truth = [], any(_TRUTH.search(kernel.text) for kernel in kernels)
-    for label, name in labels.items():
-        parts = wrap(label, WIDE - 8, drop_whitespace=False)
-        keys = [repr(part) if '"' in part else f'"{repr(part)[1:-1]}"' for part in parts]
-        texts.append((keys, name.module.rpartition(".")[2], name.name))
-    return render("port_table.py.j2", texts=texts, truth=truth)
+    rows = [(of, name.module.rpartition(".")[2], name.name, where) for of, (name, where) in texts.items()]
+    return render("port_table.py.j2", texts=rows, truth=any(_TRUTH.search(kernel.text) for kernel in kernels))

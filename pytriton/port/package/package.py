@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.leaves import HELPERS
@@ -35,16 +35,16 @@ from pytriton.port.package.edits import (
     hidden_addresses,
     imports,
     launches,
-    looks_at_text,
     tensors,
     uses_of,
 )
 from pytriton.port.package.launcher import TESTING, launcher, module_of_names, module_of_tests
 from pytriton.port.package.modules import ModuleKernel, module, source_name, table
 from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
-from pytriton.port.package.texts import Place, Places
+from pytriton.port.package.texts import Place, Places, digest
 from pytriton.port.ported import PortedText
-from pytriton.port.read.library import NAMES, PASSED, parsed
+from pytriton.port.read.extract import is_part
+from pytriton.port.read.library import NAMES, PASSED
 
 
 class Placed(NamedTuple):
@@ -61,13 +61,12 @@ class Placed(NamedTuple):
 
 
 Where = tuple[str | int, ...]
-_OF_KERNELS: Final = re.compile(r"<[^<>]+: [^<>]+>")  # the label of some kernels of a file
 
 
 class SourceSite(NamedTuple):
     """Where the code of a package names a text, and the kernel that this text became.
 
-    ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", it) or ("source", module, name)
+    ``where``: ("string", file, line, column), ("text", it, kernel...) or ("source", module, name)
     """
 
     kernel: PortedKernel
@@ -124,8 +123,9 @@ class _Work:
     names: dict[tuple[str, int, int], Replacement] = field(
         default_factory=dict
     )  # the replacements of strings, by file, line and column
-    labels: dict[str, Replacement] = field(default_factory=dict)
-    gone: dict[Path, None] = field(default_factory=dict)  # the files of texts
+    texts: dict[str, tuple[Replacement, str]] = field(default_factory=dict)  # by digest, and where each is
+    reads_kernels: bool = False  # the code asks for some kernels of a file
+    files: dict[Path, None] = field(default_factory=dict)  # of texts
 
     def shown(self, path: Path, line: int = 0) -> str:
         inside = shown_path(path, self.root)
@@ -149,26 +149,21 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
         init = symtable.symtable(file.read(), "__init__.py", "exec")
     names = {symbol.get_name() for symbol in init.get_symbols()}  # to import a module assigns its name there
     folder = _free("kernels", names.union(path.stem for path in root.iterdir()))
-    work = _Work(root, Package(folder), Places.of(root))
-    unlaunched: list[tuple[PortedText, Place | None]] = []
+    work = _Work(root, Package(folder), Places(root))
+    for path, error in work.places.broken.items():
+        say = f"this Python cannot be read ({error.msg}): it stays as it is"
+        work.package.problems.append(Note(work.shown(path, error.lineno or 1), say))
+    for tree in work.places.trees.values():
+        work.reads_kernels |= uses_of(tree).reads_kernels
     for text in texts:
-        place = work.places.of_text(str(text.extracted.text))
         if text.extracted.problem:
             work.package.problems += not_ported(text, root)
-        elif not text.observed and not any(use.line for use in text.job.uses):
-            unlaunched.append((text, place))
-        else:
-            _port_text(work, text, place)
-    for text, place in unlaunched:
-        strings = place.strings if place else ()
-        template = any((work.shown(path), line, at) in work.names for path, line, at in strings)
-        if not template and (place is None or not set(place.files) & set(work.gone)):
-            here = work.shown(text.extracted.path, strings[0][1] if strings else 0)
+        elif text.observed or any(use.line for use in text.job.uses):
+            _port_text(work, text)
+        elif not any(is_part(text.job.text, other.job.text) for other in texts if other is not text):
+            here = work.shown(text.extracted.path, text.extracted.text.line_at(0))
             work.package.problems.append(Note(here, "nothing launches this source"))
     if work.package.kernels:
-        # a text that is also filled in to be others is a label there
-        filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
-        work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work, texts)
         _write_modules(work)
         if not work.package.problems:
@@ -190,7 +185,7 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     if files:
         files["__init__.py"] = table({}, work.package.kernels).encode()
         uses = Uses({"kernel"}, by_place={"triton.kernel"})
-        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, False, True).encode()
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, (), True).encode()
     return work.package
 
 
@@ -204,44 +199,34 @@ def not_ported(text: PortedText, root: Path) -> list[Note]:
     return [note for failures in text.failures.values() for note in reasons(text, failures, root)]
 
 
-def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
-    """Add the kernel that a text is launched for to the module of its place."""
-    where = work.shown(text.extracted.path, text.extracted.text.line_at(0))
-    say = work.package.problems.append
-    if place is None:
-        say(Note(where, "cannot tell how this source is put together: not ported"))
-        return
-    kernels = list(_asked(text.kernels, len(place.files) == 1))
+def _port_text(work: _Work, text: PortedText) -> None:
+    """Add the kernels that a text is launched for to the module of its place."""
+    where, say = work.shown(text.extracted.path, text.extracted.text.line_at(0)), work.package.problems.append
+    place = work.places.of_text(text.job.text, text.extracted.path)
     work.package.problems += not_ported(text, work.root)
     for use in text.job.uses:
-        if use.kernel and not (place.files or place.copies):
+        if use.kernel and not place.files:
             what = f"kernel={use.kernel!r} chooses a kernel of a string: give it a source of its own"
             say(Note(work.shown(use.file, use.line), what))
-    for kernel in kernels:
+    for kernel in _asked(text.kernels, bool(place.files)):
         alone = [failure for failure in kernel.failures if failure.alone]
         if alone:
-            say(
-                Note(
-                    where,
-                    f"{counted(len(alone), 'define set')} not ported: {alone[0].error.diagnostics[0].message}",
-                )
-            )
+            message = alone[0].error.diagnostics[0].message
+            say(Note(where, f"{counted(len(alone), 'define set')} not ported: {message}"))
         name, translation = _add(work, text, place, kernel), kernel.variants[0].translation
-        asked: list[Where] = []
         for path, line, column in place.strings:
             work.names.setdefault((work.shown(path), line, column), name)
-            asked.append(("string", work.shown(path), line, column))
-        if translation.kernel == translation.kernels[0]:
-            work.labels |= dict.fromkeys(place.labels, name)
-            asked += [("label", label) for label in place.labels]
-            asked += [("file", work.shown(path)) for path in place.copies]
-        if place.copies and kernel.kernel is not None:
-            work.labels[work.places.label_of_file(place.owner, [kernel.kernel])] = name
-            asked += [("file", work.shown(path), kernel.kernel) for path in place.copies]
-        work.package.sites += [SourceSite(kernel, where, of) for of in asked]
-    work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
-    for template in place.templates:
-        work.names[work.shown(template.path), template.line, template.column] = Replacement("", "", template)
+            work.package.sites.append(SourceSite(kernel, where, ("string", work.shown(path), line, column)))
+        asked: list[tuple[str, ...]] = (
+            [()] if translation.kernel == translation.kernels[0] and not place.strings else []
+        )
+        if place.files and work.reads_kernels and kernel.kernel is not None:
+            asked.append((kernel.kernel,))
+        for kernels in asked:
+            shown = ": ".join([work.shown(place.files[0]) if place.files else where, *kernels])
+            work.texts[digest(text.job.text, kernels)] = name, shown
+            work.package.sites.append(SourceSite(kernel, where, ("text", text.job.text, *kernels)))
+    work.files |= dict.fromkeys(place.files if text.kernels else ())
 
 
 def _asked(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[PortedKernel]:
@@ -297,9 +282,7 @@ def _write_modules(work: _Work) -> None:
     files = work.package.files
     for owner in work.modules.values():
         files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
-    files[f"{work.package.folder}/__init__.py"] = table(work.labels, work.package.kernels).encode()
-    for path in work.gone:  # the code that reads it gets the label
-        files[work.shown(path)] = f"{work.places.label_of_file(path)}\n".encode()
+    files[f"{work.package.folder}/__init__.py"] = table(work.texts, work.package.kernels).encode()
 
 
 # ---------------------------------------------------------------- Python files
@@ -307,15 +290,13 @@ def _write_modules(work: _Work) -> None:
 
 def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
-    uses = Uses()
-    code = _code(work.root)
-    nodes = (node for path in code for node in ast.walk(parsed(path.read_bytes())))
+    uses, trees = Uses(), work.places.trees
+    nodes = (node for tree in trees.values() for node in ast.walk(tree))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
-    places = {(path, line): alone for path in code for line, alone in launches(parsed(path.read_bytes()))}
+    places = {(path, line): alone for path, tree in trees.items() for line, alone in launches(tree)}
     named = not all(places.values()) or any(place not in places for text in texts for place in launched(text))
-    for path in code:
+    for path, tree in trees.items():
         file = PythonFile(path.read_bytes())
-        tree = file.tree
         of_file = uses_of(tree)
         unknown = [f"triton.{name}" for name in sorted(of_file.names - NAMES - PASSED)]
         unknown += [f"triton.testing.{name}" for name in sorted(of_file.testing - TESTING)]
@@ -326,10 +307,6 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
-        replaced = {at for at, name in names.items() if name.template is None}
-        for line in sorted({*looks_at_text(tree, replaced)}):
-            what = "needs the text of a source that was ported: change this line"
-            work.package.problems.append(Note(work.shown(path, line), what))
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
@@ -340,12 +317,7 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
-    if not uses.reads_kernels:  # nothing asks for some kernels of a file
-        work.package.sites = [
-            site for site in work.package.sites if site.where[0] != "file" or not site.where[2:]
-        ]
-        work.labels = {label: name for label, name in work.labels.items() if not _OF_KERNELS.fullmatch(label)}
-    text = launcher(work.package.folder, uses, work.package.kernels, bool(work.labels), named)
+    text = launcher(work.package.folder, uses, work.package.kernels, work.texts, named)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
@@ -366,12 +338,14 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             if len(kernels) != 1 or site.file is None or getattr(source, "at", None) is None:
                 raise NotPlain
             launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
+            if work.places.is_asked((source.at[0].resolve(), *source.at[1:])):
+                raise NotPlain
             path, line, column = source.at
             of_place = sources[path.resolve()].setdefault((line, column), {})
             if of_place.setdefault(name or "", kernels[0]) is not kernels[0]:
                 raise NotPlain  # several texts
-    files: dict[str, bytes | None] = dict.fromkeys(map(work.shown, work.gone))
-    uses, code, tunes = Uses(), _code(work.root), False
+    files: dict[str, bytes | None] = dict.fromkeys(map(work.shown, work.files))
+    uses, code, tunes = Uses(), work.places.trees, False
     if not sources.keys() <= {*code}:
         raise NotPlain  # a text of another package
     names_of_all = {path.stem for path in code}.union(*(_names_in(work, path) for path in code))
@@ -412,10 +386,6 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
     if uses.testing:
         files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
     return files
-
-
-def _code(root: Path) -> list[Path]:
-    return [path for path in sorted(root.rglob("*.py")) if "__pycache__" not in path.parts]
 
 
 def _dots(work: _Work, path: Path) -> str:

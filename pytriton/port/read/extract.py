@@ -180,6 +180,17 @@ def between(pieces: Sequence[str], text: str) -> list[str] | None:
     return values if at == len(text) else None
 
 
+def is_part(text: str, other: str) -> bool:
+    """Whether another text may be made of this one: it has its pieces, or most of its lines."""
+    pieces = re.split(f"{HOLE}|%%|{{{{|}}}}", text.strip())  # doubled, for ``%`` and ``str.format``, is one
+    return text.strip() in other or between(pieces, other.strip()) is not None or _shares(text, other)
+
+
+def _shares(text: str, other: str) -> bool:
+    lines, others = ({line.strip() for line in some.splitlines()} for some in (text, other))
+    return len(lines & others) > len(lines) / 2
+
+
 # The files
 
 SUFFIXES: Final = (".c", ".tr", ".h", ".py")
