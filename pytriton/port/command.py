@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -59,6 +60,7 @@ def port(options: argparse.Namespace) -> int:
         return 2
     except (ProgramError, FileExistsError) as error:
         return _refused(str(error))
+    os.environ.pop("TRITON_INTERPRET", None)  # kernels are compiled, to be proved
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
     ported = _ported(texts, root, options)
     package = port_package(root, ported) if is_package else port_alone(root, ported)
@@ -83,7 +85,10 @@ def port(options: argparse.Namespace) -> int:
         print("no Triton-C was ported" if texts else "no Triton-C was found", file=sys.stderr)
         return 1 if package.problems else 0
     disproved = any(kernel.proof and kernel.proof.wrong for text in ported for kernel in text.kernels)
-    return _output(root, package, options, is_package) or int(disproved or bool(package.problems))
+    try:
+        return _output(root, package, options, is_package) or int(disproved or bool(package.problems))
+    except OSError as error:
+        return _refused(f"{error.filename}: {error.strerror}")
 
 
 def _is_package(options: argparse.Namespace) -> bool:
@@ -100,6 +105,9 @@ def _misuse(options: argparse.Namespace) -> str | None:
         return f"--in-place: {_listed(changed)}: commit your changes first"
     if options.report is not None and options.report.suffix not in (".html", ".json"):
         return f"{options.report}: a report is an .html or a .json file"
+    out = options.out.resolve()
+    if _is_package(options) and not options.in_place and options.paths[0].resolve() in (out, *out.parents):
+        return f"{options.out}: is inside the package"
     if options.out.exists() and not options.out.is_dir():
         return f"{options.out}: is not a directory"
     return None

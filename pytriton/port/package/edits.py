@@ -15,7 +15,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from pytriton.port.read.extract import strings_of
 from pytriton.port.read.library import parsed
@@ -150,12 +150,7 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
     the elements of a list or a tuple, by a name that stands for nothing else in the file.
     """
     nodes = [*ast.walk(tree)]
-    arguments = [
-        value
-        for call in nodes
-        if isinstance(call, ast.Call) and "grid" in {by.arg for by in call.keywords}
-        for value in call.args
-    ]
+    arguments = [value for call in nodes if _is_launch(call) for value in call.args]
     unpacked = Counter(ast.unparse(value.value) for value in arguments if isinstance(value, ast.Starred))
     read = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     for node in nodes:
@@ -167,24 +162,46 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
                 arguments += getattr(value, "elts", ())
     for argument in arguments:
         for arm in (argument.body, argument.orelse) if isinstance(argument, ast.IfExp) else (argument,):
-            match arm:
-                case ast.Call(func=ast.Attribute(attr="data_ptr")):
-                    yield arm
+            if _is_address(arm):
+                yield arm
 
 
 def hidden_addresses(tree: ast.Module) -> Iterator[int]:
-    """The lines of the launches that get an address by a name of their function."""
+    """Where an address may stay one in a launch: it has a name, a function gives it, or it is part of a sum."""
+    above = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
     replaced = {*_addresses(tree)}
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        nodes = [*ast.walk(function)]
-        given = [
-            node for node in nodes if isinstance(node, ast.Assign) and replaced.isdisjoint(ast.walk(node))
-        ]
-        names = {ast.unparse(x) for node in given if ".data_ptr()" in ast.unparse(node) for x in node.targets}
-        for call in (node for node in nodes if isinstance(node, ast.Call)):
-            passed = {ast.unparse(argument).lstrip("*") for argument in call.args}
-            if "grid" in {by.arg for by in call.keywords} and passed & names:
-                yield call.lineno
+    named: dict[ast.AST, set[str]] = {}  # of each function
+    for call in (node for node in ast.walk(tree) if _is_address(node) and node not in replaced):
+        node = above[call]
+        while isinstance(node, _HOLDERS):
+            node = above[node]
+        match node:
+            case ast.Assign(targets=targets):
+                while not isinstance(node, (ast.FunctionDef, ast.Module)):
+                    node = above[node]
+                named.setdefault(node, set()).update(map(ast.unparse, targets))
+            case ast.Return(value=ast.Call() | ast.IfExp()) | ast.Lambda():
+                if not isinstance(above[node], ast.keyword):  # that of a sort
+                    yield node.lineno
+            case ast.Call() if _is_launch(node):
+                yield node.lineno
+    for function, names in named.items():
+        for node in ast.walk(function):
+            if _is_launch(node) and {ast.unparse(value).lstrip("*") for value in node.args} & names:
+                yield node.lineno
+
+
+_HOLDERS: Final = (ast.IfExp, ast.BoolOp, ast.BinOp, ast.List, ast.Tuple, ast.ListComp, ast.Starred)
+
+
+def _is_address(node: ast.AST) -> TypeGuard[ast.Call]:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "data_ptr"
+    )
+
+
+def _is_launch(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and "grid" in {by.arg for by in node.keywords}
 
 
 # ---------------------------------------------------------------- what a file takes from triton

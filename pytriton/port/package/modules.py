@@ -74,13 +74,13 @@ def named(text: str, name: str) -> str:
     return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
-_TRUTH: Final = re.compile(r"tl\.full\(.*(?<!True), tl\.int1\)")
+_TRUTH: Final = re.compile(r" [&|] |tl\.full\(.*(?<!True), tl\.int1\)")
 
 
 def table(texts: Mapping[str, tuple[Replacement, str]], kernels: Iterable[PortedKernel]) -> str:
     """The ``__init__`` of the modules: the sources by the digests of their texts, and where these are.
 
-    It corrects Triton's interpreter for kernels that fill a block with a comparison.
+    It corrects Triton's interpreter for kernels that may make a block of one comparison.
     """
     rows = [(of, name.module.rpartition(".")[2], name.name, where) for of, (name, where) in texts.items()]
     return render("port_table.py.j2", texts=rows, truth=any(_TRUTH.search(kernel.text) for kernel in kernels))

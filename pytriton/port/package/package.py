@@ -311,7 +311,7 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
         for line in () if wraps else sorted({*hidden_addresses(tree)}):
-            what = "an address goes to this launch by a name: pass the tensor"
+            what = "an address may go to a launch from here: pass the tensor"
             work.package.problems.append(Note(work.shown(path, line), what))
         edits = [*imports(file, dots), *(() if wraps else tensors(file))]
         changed = edited(file, dots, names, edits)

@@ -20,15 +20,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytriton.fold.variants import number
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import SCALARS, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
 from pytriton.port.read.library import PASSED
-from pytriton.port.read.values import LaunchSite, Unknown
+from pytriton.port.read.values import LaunchSite
 
 MAX_WIDTH: Final = 100  # of a line with an autotuner
+_DTYPES: Final = frozenset(type_.name for type_ in SCALARS)
+_MAKES_TEXT: Final = re.compile(r"\b(?:str|hex|oct|bin|format)\(|\bf['\"]|['\"] % ").search
 _ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "autotune_key"}
 # what only a launcher does, of the fields of a ``Source``
 _LAUNCHER: Final = ("truths", "unused", "buffers", "nulls", "absent")
@@ -166,7 +168,8 @@ class Plain:
             constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
             read = (launch.site.kernel.defines.get(name) for launch in of_call)
             known = [value for value in read if value not in constants]
-            _require(not any("dtype" in (getattr(x, "kind", ""), type(x).__name__.lower()) for x in known))
+            sets = (member.defines.get(name) for launch in of_call for member in launch.kernel.sets)
+            _require(isinstance(node, ast.Constant) or _DTYPES.isdisjoint(map(str, sets)))
             words = any(isinstance(value, str) and number(value) == value for value in constants)
             integer = any(name in launch.kernel.folded.leaves.integers for launch in of_call)
             _require(not (words and integer) or _is_number(node, around))
@@ -239,9 +242,10 @@ class Plain:
                 _require(value or not flag)
                 constant: Any = 1 if value is True else number(value)
                 return node if flag else ast.Constant(constant)
-        texts = {number(x) != x or (isinstance(x, Unknown) and "str(" in x.text) for x in known}
+        texts = {number(x) != x or (isinstance(x, Unknown) and bool(_MAKES_TEXT(x.text))) for x in known}
         _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
-        return ast.Call(ast.Name("int"), [node], []) if True in texts else node
+        # with base 0 also of "0x10"; "010", which is 8 in C, is refused
+        return ast.Call(ast.Name("int"), [node, ast.Constant(0)], []) if True in texts else node
 
     # ---------------------------------------------------------------- launches
 

@@ -69,20 +69,24 @@ class Places:
                 if isinstance(string, ast.Constant) and looks_like(str(string.value)):
                     of = self._strings.setdefault(str(string.value).strip(), [])
                     of.append((path, string.lineno, string.col_offset))
-        nodes = [node for tree in self.trees.values() for node in ast.walk(tree)]
-        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-        self._parameters = {function.name: _parameters(function) for function in functions}
-        for class_ in (node for node in nodes if isinstance(node, ast.ClassDef)):
-            own = [
-                part for part in class_.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"
-            ]
-            self._parameters[class_.name] = _parameters(own[0]) if own else []
-        self._pickles = any(isinstance(node, ast.Attribute) and node.attr in _PICKLES for node in nodes)
+        nodes = [(path, node) for path, tree in self.trees.items() for node in ast.walk(tree)]
+        self._parameters: dict[tuple[Path | None, str], list[str]] = {}  # those of a file first
+        for path, node in nodes:
+            match node:
+                case ast.FunctionDef(name=name):
+                    functions = [node]
+                case ast.ClassDef(name=name, body=body):
+                    own = (part for part in body if isinstance(part, ast.FunctionDef))
+                    functions = [function for function in own if function.name == "__init__"]
+                case _:
+                    continue
+            for function in functions:
+                self._parameters[path, name] = self._parameters[None, name] = _parameters(function)
+        self._pickles = any(isinstance(node, ast.Attribute) and node.attr in _PICKLES for _, node in nodes)
         self._passed: list[tuple[_Words, set[str]]] = []  # what is passed on, and the names that it is given
         self._asked: list[_Words] = []  # that of which more is asked
-        for path, tree in self.trees.items():
-            for node in ast.walk(tree):
-                self._look_at(path, node)
+        for path, node in nodes:
+            self._look_at(path, node)
 
     def of_text(self, text: str, owner: Path) -> Place:
         """Where a text is written; that of a text which is put together is ``owner``."""
@@ -126,7 +130,7 @@ class Places:
                 self._passed += [(_words(path, value), {name}) for value in returned]
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 (name,) = _targets(function) or {""}
-                parameters = self._parameters.get(name)
+                parameters = self._parameters.get((path, name), self._parameters.get((None, name)))
                 if parameters is not None:
                     pairs = [*zip(arguments, parameters, strict=False)]
                     pairs += [(keyword.value, keyword.arg or "") for keyword in keywords]
@@ -135,14 +139,14 @@ class Places:
                     self._asked += [
                         _words(path, value) for value in (*arguments, *(by.value for by in keywords))
                     ]
+            case ast.BinOp() | ast.AugAssign():
+                self._asked += [_words(path, part) for part in ast.iter_child_nodes(node)]
             case (
-                ast.BinOp()
-                | ast.JoinedStr()
-                | ast.AugAssign()
-                | ast.Compare(ops=[ast.In() | ast.NotIn()])
-                | ast.Subscript(slice=ast.Slice())
+                ast.FormattedValue(value=value)
+                | ast.Subscript(value=value, slice=ast.Slice())
+                | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[value])
             ):
-                self._asked.append(_words(path, node))
+                self._asked.append(_words(path, value))
             case ast.Attribute(value=value, attr=name) if hasattr(str, name):
                 self._asked.append(_words(path, value))
 
@@ -165,17 +169,30 @@ def _targets(node: ast.expr) -> set[str]:
 
 
 def _words(path: Path, node: ast.AST) -> _Words:
-    """The names and strings in an expression, but for what it makes kernels of."""
+    """The names and strings that an expression is, or holds: its value may be theirs."""
 
     def parts(node: ast.AST) -> Iterator[str | Position]:
+        inner = [*ast.iter_child_nodes(node)]
         match node:
-            case ast.Call(func=ast.Name(id="kernel") | ast.Attribute(attr="kernel")):
-                return
-            case ast.Name(id=name) | ast.Attribute(attr=name):
+            case ast.Name(id=name):
                 yield name
-            case ast.Constant(value=str()) | ast.Call(func=ast.Attribute(attr="read")):
+            case ast.Constant(value=str()):
                 yield path, node.lineno, node.col_offset
-        for child in ast.iter_child_nodes(node):
+            case ast.Attribute(value=value, attr=name):
+                yield name
+                inner = [value] if name in _PASSES else []
+            case ast.Subscript(value=value):
+                inner = [value]
+            case ast.Call(func=function, args=arguments):
+                called = _targets(function)
+                inner = [function, *arguments] if called <= _PASSES - {"kernel"} else [function]
+                if called == {"read"}:
+                    yield path, node.lineno, node.col_offset
+                if called == {"kernel"}:
+                    inner = []
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.JoinedStr():
+                inner = []  # another value
+        for child in inner:
             yield from parts(child)
 
     return frozenset(parts(node))
