@@ -26,7 +26,7 @@ from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
 from pytriton.port.read.library import PASSED
-from pytriton.port.read.values import LaunchSite
+from pytriton.port.read.values import LaunchSite, Unknown
 
 MAX_WIDTH: Final = 100  # of a line with an autotuner
 _DTYPES: Final = frozenset(type_.name for type_ in SCALARS)
