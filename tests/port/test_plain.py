@@ -13,7 +13,7 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
-from pytriton.port.package.edits import Edit, PythonFile, edited, tensors
+from pytriton.port.package.edits import Edit, PythonFile, edited, hidden_addresses, tensors
 from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
 from pytriton.port.read.extract import extract
 from pytriton.settings import Settings
@@ -362,7 +362,7 @@ def f(x, scale=3):
 
 def port(text: str, folder: Path) -> int:
     """The exit status of a port of a package, from ``old`` to ``new``."""
-    (folder / "old").mkdir()
+    (folder / "old").mkdir(exist_ok=True)
     (folder / "old" / "__init__.py").write_text(text)
     return main(["port", str(folder / "old"), "--out", str(folder / "new")])
 
@@ -380,12 +380,66 @@ def test_a_float_in_the_place_of_an_integer_is_refused(size: int, tmp_path: Path
     assert "port again with -D SCALE=..." in done[2].stderr
 
 
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("def f(x):\n    p = x.data_ptr()\n    k(p, grid=g)", [3]),
+        ("def f(x):\n    p = [t.data_ptr() for t in x]\n    k(*p, grid=g)", [3]),
+        ("def f(x):\n    k(x.data_ptr() + 4, grid=g)", [2]),
+        ("def ptr(x):\n    return x.data_ptr()", [2]),
+        ("ptr = lambda x: 0 if x is None else x.data_ptr()", [1]),
+        ("def f(x):\n    k(x.data_ptr(), grid=g)", []),
+        ("def f(x):\n    p = torch.tensor([t.data_ptr() for t in x])\n    k(p, grid=g)", []),
+        ("def f(x):\n    key = (x.data_ptr(), x.shape)\n    k(x, x.data_ptr() % 16 == 0, grid=g)", []),
+        ("def f(x):\n    p = x.data_ptr()\n    print(p)\n    k(x, grid=g)", []),
+        ("sorted(all, key=lambda x: x.data_ptr())", []),
+        ("def key(x):\n    return (x.data_ptr(), x.shape)", []),
+    ],
+)
+def test_addresses_that_may_stay(code: str, lines: list[int]) -> None:
+    assert [*hidden_addresses(ast.parse(code))] == lines
+
+
 def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = OF_A_NUMBER.replace("    kernel(y.data_ptr()", "    address = y.data_ptr()\n    kernel(address")
     assert port(text, tmp_path) == 1
     assert (
         "__init__.py:16: an address may go to a launch from here: pass the tensor" in capsys.readouterr().err
     )
+
+
+def test_a_file_that_does_not_parse_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And stays as it is; the others are ported."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "setup_2.py").write_text("import os\nprint 'of Python 2'\n")
+    assert port(OF_A_NUMBER, tmp_path) == 1
+    assert "setup_2.py:2: this Python cannot be read (" in capsys.readouterr().err
+    assert (tmp_path / "new" / "old" / "setup_2.py").read_text() == "import os\nprint 'of Python 2'\n"
+    assert "@triton.jit" in (tmp_path / "new" / "old" / "kernels" / "old.py").read_text()
+
+
+def test_a_port_into_the_package_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(OF_A_NUMBER)
+    for out in ("old", "old/new"):
+        assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / out)]) == 2
+        assert f"{tmp_path / out}: is inside the package" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "old").iterdir()] == ["__init__.py"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(OF_A_NUMBER)
+    assert main(["port", str(tmp_path / "old"), "--out", "/proc/none"]) == 2
+    assert "pytriton port: error: /proc/none" in capsys.readouterr().err
+
+
+def test_kernels_are_proved_where_triton_interprets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert port(OF_A_NUMBER, tmp_path) == 0
+    assert "proved by TTIR" in capsys.readouterr().out
 
 
 def test_a_kernel_of_a_string_that_is_chosen_by_its_name_is_named(
