@@ -21,7 +21,7 @@ from pytriton.errors import counted
 from pytriton.port.notes import Note, remarks, shown_path
 from pytriton.port.package.check import wrong_results, wrong_sites
 from pytriton.port.package.comparison import comparisons
-from pytriton.port.package.edits import LAUNCHER
+from pytriton.port.package.edits import LAUNCHER, uses_of
 from pytriton.port.package.output import (
     Files,
     diff,
@@ -33,6 +33,7 @@ from pytriton.port.package.output import (
     write_new,
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
+from pytriton.port.package.texts import Places
 from pytriton.port.ported import PortedText, found_texts, port_texts, provable
 from pytriton.port.read.extract import files, root_of
 from pytriton.port.report import count, entries, write_report
@@ -51,8 +52,10 @@ def port(options: argparse.Namespace) -> int:
     root = options.paths[0].resolve() if is_package else root_of(options.paths)
     try:
         if is_package and is_ported(root):
-            print(f"{root.name}: is already ported")
-            return 0
+            trees = Places(root).trees
+            old = [str(path) for path, tree in trees.items() if uses_of(tree).names & {"kernel", "read"}]
+            print(f"{root.name}: is already ported" + f", but not {_listed(old)}" * bool(old))
+            return int(bool(old))
         paths = list(files(options.paths, options.out))
         seen, status = observe(options.run, options.paths) if options.run else ([], 0)
     except FileNotFoundError as error:
@@ -101,8 +104,13 @@ def _is_package(options: argparse.Namespace) -> bool:
 def _misuse(options: argparse.Namespace) -> str | None:
     if options.in_place and not _is_package(options):
         return "--in-place is for one package: a folder with an __init__.py"
-    if options.in_place and (changed := uncommitted(options.paths[0].resolve())):
-        return f"--in-place: {_listed(changed)}: commit your changes first"
+    if options.in_place:
+        try:
+            changed = uncommitted(options.paths[0].resolve())
+        except OSError as error:
+            return f"--in-place makes commits: {error.strerror}"
+        if changed:
+            return f"--in-place: {_listed(changed)}: commit your changes first"
     if options.report is not None and options.report.suffix not in (".html", ".json"):
         return f"{options.report}: a report is an .html or a .json file"
     out = options.out.resolve()

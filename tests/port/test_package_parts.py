@@ -275,7 +275,11 @@ def git(folder: Path, *words: str) -> str:
 
 def test_in_place_is_the_diff(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``--diff`` can be applied by git, and gives what ``--in-place`` makes; that wants a committed tree."""
+    assert main(["port", "small", "--in-place"]) == 2
+    assert "--in-place makes commits: fatal: not a git repository" in capsys.readouterr().err
     git(small.parent, "init", "-q")
+    git(small.parent, "config", "user.name", "a")
+    git(small.parent, "config", "user.email", "a@b")
     assert uncommitted(small)
     assert main(["port", "small", "--in-place"]) == 2
     git(small.parent, "add", "-A")
@@ -285,14 +289,28 @@ def test_in_place_is_the_diff(small: Path, capsys: pytest.CaptureFixture[str]) -
     (small.parent / "change.diff").write_text(capsys.readouterr().out)
     assert main(["port", "small", "--in-place"]) == 0
     made = {path.name: path.read_bytes() for path in small.rglob("*.py")}
-    git(small.parent, "add", "small")
-    git(small.parent, "commit", "-qm", "new")
+    commits = git(small.parent, "log", "--format=%s", "HEAD").splitlines()
+    new = ["small/_triton.py", "small/kernels/fill.py", "small/kernels/__init__.py"]
+    assert commits[0] == "port fill.py to @triton.jit"
+    assert git(small.parent, "show", "--name-only", "--format=").split() == ["small/fill.py"]
+    assert sorted(git(small.parent, "diff", "--name-only", "HEAD~4", "HEAD~1").split()) == sorted(new)
+    assert len(commits) == 5
     assert main(["port", "small", "--in-place"]) == 0
     assert git(small.parent, "status", "--porcelain", "small") == ""
-    git(small.parent, "checkout", "-q", "HEAD~1", "--", "small")
+    git(small.parent, "checkout", "-q", "HEAD~4", "--", "small")
     git(small.parent, "rm", "-rqf", "small/kernels", "small/_triton.py")
     git(small.parent, "apply", "change.diff")
     assert {path.name: path.read_bytes() for path in small.rglob("*.py")} == made
+
+
+def test_what_a_port_has_not_seen_is_named(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["port", "small", "--out", "new"]) == 0
+    ported = small.parent / "new" / "small"
+    assert main(["port", str(ported)]) == 0
+    assert capsys.readouterr().out.endswith("small: is already ported\n")
+    (ported / "later.py").write_text(CALL.replace("SOURCE", f"'''{TEXT}'''"))
+    assert main(["port", str(ported)]) == 1
+    assert capsys.readouterr().out == f"small: is already ported, but not {ported / 'later.py'}\n"
 
 
 def test_kernels_only_writes_no_package(small: Path) -> None:

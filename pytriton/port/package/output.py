@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 Files = Mapping[str, bytes | None]  # by their paths in the package; None for one that leaves
@@ -68,22 +68,35 @@ def write_new(target: Path, wanted: Files, root: Path | None = None) -> None:
 
 
 def write_in_place(root: Path, files: Files) -> int:
-    """The change, made in the package itself; how many files were touched."""
-    for name, data in files.items():
-        path = root / name
-        if data is None:
-            path.unlink()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+    """The change, made in the package itself; how many files were touched. Raises OSError.
+
+    There is a commit for each file, new ones first, and a last one for those that leave.
+    """
+    for name in sorted(files, key=lambda name: (root / name).exists()):
+        if (data := files[name]) is not None:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+            _commit(root, f"port {name} to @triton.jit", [name])
+    left = [name for name, data in files.items() if data is None]
+    for name in left:
+        (root / name).unlink()
+    if left:
+        _commit(root, f"remove what was ported from {root.name}", left)
     return len(files)
 
 
+def _commit(root: Path, message: str, names: Sequence[str]) -> None:
+    for command in (["add", "--force"], ["commit", "--quiet", "--message", message]):
+        _git(root, *command, "--", *names)
+
+
 def uncommitted(root: Path) -> list[str]:
-    """The files below a folder with changes that git has not committed; nothing outside of a git tree."""
-    command = ["git", "-C", str(root), "status", "--porcelain", "--", "."]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return []
-    return [line[3:] for line in done.stdout.splitlines()] if done.returncode == 0 else []
+    """The files below a folder with changes that git has not committed. Raises OSError outside of a git tree."""
+    return [line[3:] for line in _git(root, "status", "--porcelain", "--", ".").splitlines()]
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(done.returncode, done.stderr.strip(), f"git {arguments[0]}")
+    return done.stdout

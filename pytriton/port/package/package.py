@@ -335,12 +335,11 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             name, source = site.kernel.kernel, site.kernel.source
             asked = _asked(text.kernels, of_file=name is not None)
             kernels = [kernel for kernel in asked if name in (None, kernel.kernel)]
-            if len(kernels) != 1 or site.file is None or getattr(source, "at", None) is None:
+            path, line, column = getattr(source, "at", None) or (work.root, 0, 0)
+            stays = not line or work.places.is_asked((path.resolve(), line, column))
+            if len(kernels) != 1 or site.file is None or stays:
                 raise NotPlain
             launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
-            if work.places.is_asked((source.at[0].resolve(), *source.at[1:])):
-                raise NotPlain
-            path, line, column = source.at
             of_place = sources[path.resolve()].setdefault((line, column), {})
             if of_place.setdefault(name or "", kernels[0]) is not kernels[0]:
                 raise NotPlain  # several texts
