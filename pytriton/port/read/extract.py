@@ -163,32 +163,16 @@ def template(node: ast.Constant | ast.JoinedStr) -> str:
     return "".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in parts)
 
 
-def between(pieces: Sequence[str], text: str) -> list[str] | None:
-    """What is between these pieces in a text, each at the leftmost place; None if it is not made of them."""
-    first, *others = pieces
-    if not text.startswith(first):
-        return None
-    values: list[str] = []
-    at = len(first)
-    for number, piece in enumerate(others, 1):
-        # the leftmost place: what comes later can only gain by it
-        end = len(text) - len(piece) if number == len(others) else text.find(piece, at)
-        if end < at or not text.startswith(piece, end):
-            return None
-        values.append(text[at:end])
-        at = end + len(piece)
-    return values if at == len(text) else None
-
-
 def is_part(text: str, other: str) -> bool:
-    """Whether another text may be made of this one: it has its pieces, or most of its lines."""
-    pieces = re.split(f"{HOLE}|%%|{{{{|}}}}", text.strip())  # doubled, for ``%`` and ``str.format``, is one
-    return text.strip() in other or between(pieces, other.strip()) is not None or _shares(text, other)
-
-
-def _shares(text: str, other: str) -> bool:
-    lines, others = ({line.strip() for line in some.splitlines()} for some in (text, other))
+    """Whether another text may be made of this one: it has most of its lines."""
+    # what is doubled, for ``%`` and ``str.format``, is one
+    lines, others = (
+        {_DOUBLED.sub(r"\1", line.strip()) for line in some.splitlines()} for some in (text, other)
+    )
     return len(lines & others) > len(lines) / 2
+
+
+_DOUBLED: Final = re.compile(r"([%{}])\1")
 
 
 # The files
