@@ -210,7 +210,7 @@ def _counted(package: Package, kernels: bool) -> str:
     if not kernels:
         return ""
     old = sum(count(kernel.own_text) for kernel in package.kernels)
-    sizes = {name: count((text or b"").decode()) for name, text in package.files.items()}
+    sizes = {name: count((text or b"").decode(errors="replace")) for name, text in package.files.items()}
     new, launcher = (
         sum(sizes[name] for name in {placed.module for placed in package.placed}),
         sizes[f"{LAUNCHER}.py"] if package.plain is None else 0,

@@ -136,7 +136,8 @@ def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]
             last = node
         elif not isinstance(node, ast.Try):
             break
-    at = 0 if last is None else file.at((last.end_lineno or 0) + 1, 0)
+    first = file.tree.body[0].lineno if file.tree.body else 1
+    at = file.at(first if last is None else (last.end_lineno or 0) + 1, 0)
     yield Edit(at, at, file.newline.join([*lines, ""]))
 
 
@@ -167,31 +168,49 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
 
 
 def hidden_addresses(tree: ast.Module) -> Iterator[int]:
-    """Where an address may stay one in a launch: it has a name, a function gives it, or it is part of a sum."""
-    above = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
+    """The lines of a file with launches where an address may stay one in a launch."""
+    nodes = [*ast.walk(tree)]
+    above = {part: node for node in nodes for part in ast.iter_child_nodes(node)}
     replaced = {*_addresses(tree)}
-    named: dict[ast.AST, set[str]] = {}  # of each function
-    for call in (node for node in ast.walk(tree) if _is_address(node) and node not in replaced):
+    functions = {
+        node.name
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and any(map(_is_launch, ast.walk(node)))
+    }
+    for call in (node for node in nodes if _is_address(node) and node not in replaced):
+        part: ast.AST = call
         node = above[call]
-        while isinstance(node, _HOLDERS):
-            node = above[node]
+        while isinstance(node, _HOLDERS) and not isinstance(getattr(node, "op", None), ast.Mod | ast.BitAnd):
+            part, node = node, above[node]
         match node:
-            case ast.Assign(targets=targets):
-                while not isinstance(node, (ast.FunctionDef, ast.Module)):
-                    node = above[node]
-                named.setdefault(node, set()).update(map(ast.unparse, targets))
-            case ast.Return(value=ast.Call() | ast.IfExp()) | ast.Lambda():
-                if not isinstance(above[node], ast.keyword):  # that of a sort
-                    yield node.lineno
-            case ast.Call() if _is_launch(node):
-                yield node.lineno
-    for function, names in named.items():
-        for node in ast.walk(function):
-            if _is_launch(node) and {ast.unparse(value).lstrip("*") for value in node.args} & names:
-                yield node.lineno
+            case ast.Call(func=function, keywords=keywords):
+                name = ast.unparse(function).rpartition(".")[2]
+                named = {keyword.arg for keyword in keywords}
+                stays = name in functions | {"append", "extend", "partial"} or not named.isdisjoint(
+                    ("grid", None)
+                )
+            case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(
+                part, ast.Tuple | ast.List | ast.ListComp
+            ):
+                stays = any(_is_launch(x) and name in map(_unpacked, x.args) for x in nodes)
+            case ast.Return():
+                stays = not isinstance(part, ast.Tuple)
+            case ast.Lambda():
+                stays = not isinstance(above[node], ast.keyword)  # that of a sort
+            case _:
+                stays = isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.AugAssign)
+        if stays and any(map(_is_launch, nodes)):
+            yield call.lineno
 
 
-_HOLDERS: Final = (ast.IfExp, ast.BoolOp, ast.BinOp, ast.List, ast.Tuple, ast.ListComp, ast.Starred)
+_SUMS: Final = (ast.BinOp, ast.IfExp, ast.BoolOp)
+_HOLDERS: Final = (*_SUMS, ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.Starred)
+
+
+def _unpacked(node: ast.expr) -> str:
+    """``args`` of ``*args`` and of ``args[0]``."""
+    node = node.value if isinstance(node, ast.Starred | ast.Subscript) else node
+    return ast.unparse(node)
 
 
 def _is_address(node: ast.AST) -> TypeGuard[ast.Call]:

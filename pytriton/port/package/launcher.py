@@ -26,12 +26,12 @@ def launcher(
     folder: str,
     uses: Uses,
     kernels: Sequence[PortedKernel],
-    digests: Collection[str],
+    texts: Collection[str],
     named: bool,
 ) -> str:
     """The text of the module.
 
-    ``folder``: where the kernels are. ``digests``: those of texts that stay. ``named``: launches may pass defines,
+    ``folder``: where the kernels are. ``texts``: those that stay. ``named``: launches may pass defines,
     or the grid by place.
     """
     names = {*uses.names, *["id_dict"] * ("utils" in uses.names)}
@@ -42,7 +42,8 @@ def launcher(
             "uses": uses,
             "kernels": kernels,
             "declared": [*map(declared, kernels)],
-            "digests": digests,
+            "digests": texts,
+            "calloc": any("calloc" in text for text in texts),
             "named": named,
             "bools": any(": tl.int1" in kernel.text for kernel in kernels),
             "words": any(map(_has_types, kernels)),

@@ -72,6 +72,9 @@ def write_in_place(root: Path, files: Files) -> int:
 
     There is a commit for each file, new ones first, and a last one for those that leave.
     """
+    for name in files:
+        if (root / name).exists() and not _git(root, "ls-files", "--", name):
+            raise OSError(1, "git ignores this file: commit it first", name)
     for name in sorted(files, key=lambda name: (root / name).exists()):
         if (data := files[name]) is not None:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -98,5 +101,5 @@ def uncommitted(root: Path) -> list[str]:
 def _git(root: Path, *arguments: str) -> str:
     done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise OSError(done.returncode, done.stderr.strip(), f"git {arguments[0]}")
+        raise OSError(done.returncode, done.stderr.strip() or "failed: see git status", f"git {arguments[0]}")
     return done.stdout

@@ -317,7 +317,8 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
-    text = launcher(work.package.folder, uses, work.package.kernels, work.texts, named)
+    stay = [str(site.where[1]) for site in work.package.sites if site.where[0] == "text"]
+    text = launcher(work.package.folder, uses, work.package.kernels, stay, named)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()

@@ -30,7 +30,7 @@ from pytriton.port.read.values import LaunchSite, Unknown
 
 MAX_WIDTH: Final = 100  # of a line with an autotuner
 _DTYPES: Final = frozenset(type_.name for type_ in SCALARS)
-_MAKES_TEXT: Final = re.compile(r"\b(?:str|hex|oct|bin|format)\(|\bf['\"]|['\"] % ").search
+_MAKES_TEXT: Final = re.compile(r"\b(?:str|hex|oct|bin|format|repr)\(|\bf['\"]|['\"] % ").search
 _ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "autotune_key"}
 # what only a launcher does, of the fields of a ``Source``
 _LAUNCHER: Final = ("truths", "unused", "buffers", "nulls", "absent")
@@ -243,6 +243,7 @@ class Plain:
                 constant: Any = 1 if value is True else number(value)
                 return node if flag else ast.Constant(constant)
         texts = {number(x) != x or (isinstance(x, Unknown) and bool(_MAKES_TEXT(x.text))) for x in known}
+        _require(not any(isinstance(x, Unknown) and re.search(r"\b(?:np|numpy)\.", x.text) for x in known))
         _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
         # with base 0 also of "0x10"; "010", which is 8 in C, is refused
         return ast.Call(ast.Name("int"), [node, ast.Constant(0)], []) if True in texts else node

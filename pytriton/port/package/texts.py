@@ -22,13 +22,12 @@ from pytriton.port.read.extract import looks_like, strings_of, text_of_file
 from pytriton.port.read.library import parsed
 
 Position = tuple[Path, int, int]  # a file, a line and a column
-_Words = frozenset[str | Position]  # names, and the positions of strings
+_Name = tuple[ast.AST | None, str]  # a name in a function; or anywhere, of an attribute as well
 
-# of what passes a value on as it is; what is made of a text by ``kernel`` is none
 _PICKLES: Final = frozenset("deepcopy dump dumps save".split())  # which a function of Triton cannot be
-_PASSES: Final = frozenset(
-    "append dict get items kernel list partial setdefault tuple update values zip".split()
-)
+_KEPT: Final = frozenset("get items values".split())  # what is asked of a dict of texts
+_HOLDS: Final = frozenset("dict enumerate list tuple zip".split())
+_SAME: Final = frozenset("cache classmethod lru_cache staticmethod".split())  # decorators
 
 
 def digest(text: str, kernels: tuple[str, ...] = ()) -> str:
@@ -69,24 +68,16 @@ class Places:
                 if isinstance(string, ast.Constant) and looks_like(str(string.value)):
                     of = self._strings.setdefault(str(string.value).strip(), [])
                     of.append((path, string.lineno, string.col_offset))
-        nodes = [(path, node) for path, tree in self.trees.items() for node in ast.walk(tree)]
-        self._parameters: dict[tuple[Path | None, str], list[str]] = {}  # those of a file first
-        for path, node in nodes:
-            match node:
-                case ast.FunctionDef(name=name):
-                    functions = [node]
-                case ast.ClassDef(name=name, body=body):
-                    own = (part for part in body if isinstance(part, ast.FunctionDef))
-                    functions = [function for function in own if function.name == "__init__"]
-                case _:
-                    continue
-            for function in functions:
-                self._parameters[path, name] = self._parameters[None, name] = _parameters(function)
-        self._pickles = any(isinstance(node, ast.Attribute) and node.attr in _PICKLES for _, node in nodes)
-        self._passed: list[tuple[_Words, set[str]]] = []  # what is passed on, and the names that it is given
-        self._asked: list[_Words] = []  # that of which more is asked
-        for path, node in nodes:
-            self._look_at(path, node)
+        self._above: dict[ast.AST, ast.AST] = {}
+        self._named: dict[str, list[ast.AST]] = {}  # where each name is read
+        self._functions: dict[str, list[ast.FunctionDef]] = {}
+        self._texts: dict[Position, ast.AST] = {}
+        self._words: set[str] = set()  # which may be names, for ``getattr``
+        self._pickles = False
+        for path, tree in self.trees.items():
+            for node in ast.walk(tree):
+                self._above |= dict.fromkeys(ast.iter_child_nodes(node), node)
+                self._look_at(path, node)
 
     def of_text(self, text: str, owner: Path) -> Place:
         """Where a text is written; that of a text which is put together is ``owner``."""
@@ -97,102 +88,138 @@ class Places:
 
     def is_asked(self, text: Position) -> bool:
         """Whether the code may do more with a text, a string or what is read, than launch it."""
-        names: set[str | Position] = {text}
-        count = 0
-        while count < len(names):
-            count = len(names)
-            for words, given in self._passed:
-                if not names.isdisjoint(words):
-                    names |= given
-        return any(not names.isdisjoint(words) for words in self._asked)
+        pending, seen = [self._texts[text]], set[_Name]()
+        while pending:
+            given = self._given(pending.pop())
+            if given is None or any(scope is None and name in self._words for scope, name in given):
+                return True
+            for scope, name in given - seen:
+                read = self._named.get(name, ())
+                pending += [node for node in read if scope is None or scope in self._around(node)]
+            seen |= given
+        return False
 
     def _look_at(self, path: Path, node: ast.AST) -> None:
-        """What a node passes on, and of what it asks more."""
         match node:
-            case ast.Assign(targets=targets, value=value):
-                self._passed += [(_words(path, value), _targets(target)) for target in targets]
+            case (
+                ast.Name(id=name, ctx=ast.Load())
+                | ast.Attribute(attr=name, ctx=ast.Load())
+                | ast.alias(name=name)
+            ):
+                self._named.setdefault(name, []).append(node)
+                self._pickles |= name in _PICKLES and isinstance(node, ast.Attribute)
+            case ast.AugAssign(target=target):
+                self._named.setdefault(_tail(target), []).append(target)
+            case ast.FunctionDef(name=name):
+                self._functions.setdefault(name, []).append(node)
+            case ast.ClassDef(name=name, body=body):
+                own = (part for part in body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
+                self._functions.setdefault(name, []).extend(own)
+            case ast.Constant(value=str(word)):
+                self._words |= {word} if word.isidentifier() else set()
+                self._texts[path, node.lineno, node.col_offset] = node
+            case ast.Call(func=ast.Attribute(attr="read")):
+                self._texts[path, node.lineno, node.col_offset] = node
+
+    def _around(self, node: ast.AST) -> Iterator[ast.AST]:
+        while node in self._above:
+            node = self._above[node]
+            yield node
+
+    def _given(self, node: ast.AST) -> set[_Name] | None:
+        """The names that a value is given where it stands; None where more may be done with it."""
+        above = self._above[node]
+        match above:
+            case ast.Assign(targets=targets):
                 if self._pickles and any(isinstance(target, ast.Attribute) for target in targets):
-                    self._asked.append(_words(path, value))
-            case (
-                ast.AnnAssign(target=target, value=ast.expr() as value)
-                | ast.NamedExpr(target=target, value=value)
-                | ast.For(target=target, iter=value)
-                | ast.comprehension(target=target, iter=value)
+                    return None
+                return {name for target in targets for name in self._targets(target)}
+            case ast.AnnAssign(target=target) | ast.For(target=target) | ast.comprehension(target=target):
+                return self._targets(target)
+            case ast.ImportFrom():
+                assert isinstance(node, ast.alias)
+                return {(None, node.asname or node.name)}
+            case ast.Return():
+                function = next(part for part in self._around(node) if isinstance(part, ast.FunctionDef))
+                return {(None, function.name)}
+            case ast.arguments(kwonlyargs=by_name, defaults=defaults, kw_defaults=named):
+                by_place = [*above.posonlyargs, *above.args][::-1]
+                pairs = [*zip(by_place, defaults[::-1], strict=False), *zip(by_name, named, strict=True)]
+                return {(self._above[above], own.arg) for own, default in pairs if default is node}
+            case ast.keyword(arg=name):
+                call = self._above[above]
+                return self._passed(call, node, name) if isinstance(call, ast.Call) else None
+            case ast.Call(func=function, args=arguments) if function is not node:
+                place = next(at for at, argument in enumerate(arguments) if argument is node)
+                starred = any(isinstance(argument, ast.Starred) for argument in arguments)
+                return None if starred else self._passed(above, node, place)
+            case ast.Subscript(slice=key) if key is node:
+                return set()
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() | ast.Is() | ast.IsNot()]) if (
+                left is node
             ):
-                self._passed.append((_words(path, value), _targets(target)))
-            case ast.FunctionDef(name=name, args=arguments):
-                own = _parameters(node)
-                defaults = zip(own[len(own) - len(arguments.defaults) :], arguments.defaults, strict=False)
-                self._passed += [(_words(path, default), {parameter}) for parameter, default in defaults]
-                returned = [
-                    part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value
-                ]
-                self._passed += [(_words(path, value), {name}) for value in returned]
-            case ast.Call(func=function, args=arguments, keywords=keywords):
-                (name,) = _targets(function) or {""}
-                parameters = self._parameters.get((path, name), self._parameters.get((None, name)))
-                if parameters is not None:
-                    pairs = [*zip(arguments, parameters, strict=False)]
-                    pairs += [(keyword.value, keyword.arg or "") for keyword in keywords]
-                    self._passed += [(_words(path, value), {parameter}) for value, parameter in pairs]
-                elif name not in _PASSES:
-                    self._asked += [
-                        _words(path, value) for value in (*arguments, *(by.value for by in keywords))
-                    ]
-            case ast.BinOp() | ast.AugAssign():
-                self._asked += [_words(path, part) for part in ast.iter_child_nodes(node)]
+                return set()
+            case ast.Attribute(attr=name) if name in _KEPT and isinstance(self._above[above], ast.Call):
+                return self._given(self._above[above])
+            case ast.Subscript(slice=key) if not isinstance(key, ast.Slice):
+                return self._given(above)
             case (
-                ast.FormattedValue(value=value)
-                | ast.Subscript(value=value, slice=ast.Slice())
-                | ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[value])
+                ast.Call()
+                | ast.Dict()
+                | ast.List()
+                | ast.Tuple()
+                | ast.IfExp()
+                | ast.BoolOp()
+                | ast.Lambda()
+                | ast.DictComp()
+                | ast.ListComp()
+                | ast.GeneratorExp()
             ):
-                self._asked.append(_words(path, value))
-            case ast.Attribute(value=value, attr=name) if hasattr(str, name):
-                self._asked.append(_words(path, value))
+                return self._given(above)
+        return None
 
+    def _passed(self, call: ast.Call, value: ast.AST, to: int | str | None) -> set[_Name] | None:
+        """The parameter that an argument is, by its place or its name."""
+        called = _tail(call.func)
+        if called == "kernel" or (called == "partial" and _tail(call.args[0]) == "kernel"):
+            return set()
+        if called in _HOLDS:
+            return self._given(call)
+        functions, file = self._functions.get(called, []), [*self._around(call)][-1]
+        functions = [function for function in functions if file in self._around(function)] or functions
+        if len(functions) != 1 or not {_tail(part) for part in functions[0].decorator_list} <= _SAME:
+            return None
+        arguments = functions[0].args
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        by_place = names[1:] if names[:1] in (["self"], ["cls"]) else names
+        every = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
+        name = to if isinstance(to, str) else by_place[to] if to is not None and to < len(by_place) else ""
+        return {(functions[0], name)} if name in every else None
 
-def _parameters(function: ast.FunctionDef) -> list[str]:
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    return names[1:] if names[:1] in (["self"], ["cls"]) else names
-
-
-def _targets(node: ast.expr) -> set[str]:
-    """The names that a value is given, or that of a function: ``src`` of ``self.src`` and of ``src["dot"]``."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return {name}
-        case ast.Subscript(value=value) | ast.Starred(value=value):
-            return _targets(value)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return {name for part in parts for name in _targets(part)}
-    return set()
-
-
-def _words(path: Path, node: ast.AST) -> _Words:
-    """The names and strings that an expression is, or holds: its value may be theirs."""
-
-    def parts(node: ast.AST) -> Iterator[str | Position]:
-        inner = [*ast.iter_child_nodes(node)]
+    def _targets(self, node: ast.expr) -> set[_Name]:
+        """The names that a value is assigned: ``src`` of ``self.src`` and of ``src["dot"]``."""
         match node:
             case ast.Name(id=name):
-                yield name
-            case ast.Constant(value=str()):
-                yield path, node.lineno, node.col_offset
-            case ast.Attribute(value=value, attr=name):
-                yield name
-                inner = [value] if name in _PASSES else []
-            case ast.Subscript(value=value):
-                inner = [value]
-            case ast.Call(func=function, args=arguments):
-                called = _targets(function)
-                inner = [function, *arguments] if called <= _PASSES - {"kernel"} else [function]
-                if called == {"read"}:
-                    yield path, node.lineno, node.col_offset
-                if called == {"kernel"}:
-                    inner = []
-            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.JoinedStr():
-                inner = []  # another value
-        for child in inner:
-            yield from parts(child)
+                around = (
+                    part for part in self._around(node) if isinstance(part, (ast.FunctionDef, ast.Lambda))
+                )
+                function = next(around, None)
+                free = function is not None and any(isinstance(x, ast.Global) for x in ast.walk(function))
+                return {(None if free else function, name)}
+            case ast.Attribute(attr=name):
+                return {(None, name)}
+            case ast.Subscript(value=value) | ast.Starred(value=value):
+                return self._targets(value)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return {name for part in parts for name in self._targets(part)}
+        return set()
 
-    return frozenset(parts(node))
+
+def _tail(node: ast.expr) -> str:
+    """``kernel`` of ``triton.kernel``, and of what it is called with."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=function):
+            return _tail(function)
+    return ""
