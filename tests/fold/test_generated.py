@@ -185,7 +185,7 @@ def run(text: str, space: dict[str, Any]) -> None:
 def launched(kernel: PortedKernel) -> Any:
     """What launches a kernel in a package."""
     space = ModuleType("launcher")
-    run(launcher("kernels", Uses(), [kernel], False, True), vars(space))
+    run(launcher("kernels", Uses(), [kernel], (), True), vars(space))
     text = module("here", [ModuleKernel("SOURCE", kernel, kernel.function)])
     lines = [line for line in text.splitlines() if not line.startswith("from .")]
     functions = {kernel.function: function_of(kernel)}
