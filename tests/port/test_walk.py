@@ -47,4 +47,4 @@ def test_the_walk(tmp_path: Path) -> None:
             printed = done.stdout
             if shown:
                 assert printed == shown
-    assert ran == 26
+    assert ran == 27
