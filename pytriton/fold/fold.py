@@ -108,7 +108,10 @@ def fold(
     types = dict(_types(all_variants, reads))
     typed = (*_typed({name: node for name, node in types.items() if name in always}),)
     rest = {name: node for name, node in types.items() if name not in always}
-    bodies = [((*_typed_where_read(body, rest),), of) for body, of in bodies]
+    bodies = [
+        ((*_typed_where_read(body, {name: node for name, node in rest.items() if reads[name] & of}),), of)
+        for body, of in bodies
+    ]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
     body = (*typed, *padding.definitions(all_variants), *merged)
@@ -256,7 +259,7 @@ def _typed_where_read(body: Iterable[Statement], types: Mapping[str, Node]) -> I
     """A body with these statements, those of each pointer before it is first read."""
     left = dict(types)
     for statement in body:
-        read = names_read([statement])
+        read = names_read([statement]) if left else frozenset[str]()
         yield from _typed(
             {name: left.pop(name) for name in types if name in left.keys() & read}, statement.line
         )
