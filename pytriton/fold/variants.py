@@ -156,7 +156,7 @@ class Variants:
 
     @cached_property
     def padded(self) -> dict[str, Set]:
-        """For each define the variants in which it is no power of two."""
+        """For each define the variants in which it is not a power of two."""
         odd = {
             name: [isinstance(size, int) and size & (size - 1) != 0 for size in sizes]
             for name, sizes in self.values.items()

@@ -163,6 +163,7 @@ ASKED = [  # it stays
     "class S(enum.Enum):\n    A = TEXT\nS.A.value.replace('a', 'b')",
     "SRC = TEXT\ngetattr(mod, 'SRC').replace('a', 'b')",
     "def texts(): yield TEXT",
+    "async def text():\n    return TEXT\ntext().strip()",
     "class C:\n    def __init_subclass__(cls, tpl=None): cls.z = tpl.strip()\nclass D(C, tpl=TEXT): pass",
     "SRC = TEXT\nSRC.replace('3', '4')",
     "len(TEXT)",
@@ -201,6 +202,7 @@ def test_places_of_files_and_of_what_is_put_together(tmp_path: Path) -> None:
     )
     assert places.of_text(f"#define A\n{TEXT}", tmp_path / "ops.py") == (tmp_path / "ops.py", (), ())
     assert [*places.broken] == [tmp_path / "broken.py"]
+    assert places.is_asked((tmp_path.parent / "of_another_package.py", 1, 0))
 
 
 def test_a_digest_is_of_the_text_but_for_sizes_of_buffers() -> None:

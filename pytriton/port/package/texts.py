@@ -88,6 +88,8 @@ class Places:
 
     def is_asked(self, text: Position) -> bool:
         """Whether the code may do more with a text, a string or what is read, than launch it."""
+        if text not in self._texts:
+            return True  # of another package, or read in another way
         pending, seen = [self._texts[text]], set[_Name]()
         while pending:
             given = self._given(pending.pop())
@@ -140,8 +142,8 @@ class Places:
                 assert isinstance(node, ast.alias)
                 return {(None, node.asname or node.name)}
             case ast.Return():
-                function = next(part for part in self._around(node) if isinstance(part, ast.FunctionDef))
-                return {(None, function.name)}
+                around = (part for part in self._around(node) if hasattr(part, "decorator_list"))
+                return {(None, getattr(next(around), "name", ""))}
             case ast.arguments(kwonlyargs=by_name, defaults=defaults, kw_defaults=named):
                 by_place = [*above.posonlyargs, *above.args][::-1]
                 pairs = [*zip(by_place, defaults[::-1], strict=False), *zip(by_name, named, strict=True)]
