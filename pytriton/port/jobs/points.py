@@ -74,7 +74,7 @@ def _chosen(use: Use, text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
 def _padded(
     point: Mapping[str, Any], names: Sequence[str], translations: Translations
 ) -> Iterator[dict[str, Any]]:
-    """The same with one or two open sizes that are no power of two, where the translation asks for that.
+    """The same with one or two open sizes that are not a power of two, where the translation asks for that.
 
     Blocks of a product of matrices are left as they are: sizes there were always powers of two.
     """
