@@ -11,7 +11,7 @@ one negates another; and where a shift has no value, neither a comparison of it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from typing import Final, NamedTuple
 
@@ -20,7 +20,6 @@ from pytriton.lang.conditions import holds
 from pytriton.lang.recording import NEGATED, Comparison, Term, names_in, polynomial
 
 BOTH: Final = frozenset((False, True))
-MAX_ABSORBED: Final = 64  # cubes that are compared with one another
 
 
 class Fact(NamedTuple):
@@ -55,11 +54,8 @@ class Factored(NamedTuple):
 
 def factored(cubes: Iterable[Cube]) -> Factored:
     """An equivalent of the alternatives; no cube at all is an empty group."""
-    cubes = _merged(set(cubes))
-    widest = _widest(cubes)
-    if widest:
-        cubes = _merged({frozenset(_within(cube, widest)) for cube in cubes})
-    shared = _shared(cubes).union(widest)
+    cubes = _united(set(cubes))
+    shared = _shared(cubes)
     rests = {cube - shared for cube in cubes}
     if frozenset[Literal]() in rests:
         return Factored(shared, ())
@@ -69,35 +65,6 @@ def factored(cubes: Iterable[Cube]) -> Factored:
     if Factored(frozenset(), ()) not in left:
         groups.append(tuple(sorted(left, key=_place)))
     return Factored(shared, tuple(groups))
-
-
-def _widest(cubes: set[Cube]) -> list[Interval]:
-    """The ranges of the terms that all cubes bound, where some have the range that holds all others."""
-    ranges: dict[Term, list[Interval]] = {}
-    for literal in (literal for cube in cubes for literal in cube):
-        if isinstance(literal, Interval) and is_total(literal):
-            ranges.setdefault(literal.term, []).append(literal)
-    every = (set(of) for of in ranges.values() if len(of) == len(cubes))
-    return [wide for of in every if len(of) > 1 for wide in of if all(_is_inside(one, wide) for one in of)]
-
-
-def _is_inside(one: Interval, wide: Interval) -> bool:
-    lower = wide.low is None or (one.low is not None and one.low >= wide.low)
-    return lower and (wide.high is None or (one.high is not None and one.high <= wide.high))
-
-
-def _within(cube: Cube, widest: Iterable[Interval]) -> Iterator[Literal]:
-    """A cube without the bounds of these ranges; a single number stays."""
-    wide_of = {wide.term: wide for wide in widest}
-    for literal in cube:
-        wide = wide_of.get(literal.term) if isinstance(literal, Interval) else None
-        if wide is None or not isinstance(literal, Interval) or literal.low == literal.high:
-            yield literal
-        elif literal != wide:
-            low, high = (
-                one if one != all_ else None for one, all_ in zip(literal[1:], wide[1:], strict=True)
-            )
-            yield Interval(literal.term, low, high)
 
 
 def _is_common(group: tuple[Factored, ...], ways: Iterable[Factored]) -> bool:
@@ -261,12 +228,6 @@ def names_of(literal: Literal) -> frozenset[str]:
 # ---------------------------------------------------------------- merging
 
 
-def _merged(cubes: set[Cube]) -> set[Cube]:
-    """Cubes that differ in one question as one, and each without what others cover."""
-    cubes = _united(cubes)
-    return _united(_absorbed(sorted(cubes, key=_order))) if len(cubes) <= MAX_ABSORBED else cubes
-
-
 def _united(cubes: set[Cube]) -> set[Cube]:
     """Cubes that differ in one question as one, as long as there are any."""
     questions = sorted({question_of(literal) for cube in cubes for literal in cube}, key=_by_kind)
@@ -336,66 +297,11 @@ def _unions(ranges: list[Interval]) -> list[Interval]:
     return joined
 
 
-def _absorbed(cubes: list[Cube]) -> set[Cube]:
-    """Each cube without the literals that it needs only where another cube holds anyway, and none twice."""
-    for place, cube in enumerate(cubes):
-        for literal in sorted(cube, key=_shown):
-            rest = cubes[place] - {literal}
-            others = (other for other in cubes if other is not cubes[place])
-            if not _guards(literal, rest) and any(_covers_opposite(other, literal, rest) for other in others):
-                cubes[place] = rest
-    left = set(cubes)
-    for cube in cubes:
-        if any(_implies(cube, other) for other in left - {cube}):
-            left.discard(cube)
-    return left
-
-
-def _implies(cube: Cube, other: Cube) -> bool:
-    """Whether a cube has all literals of another, or numbers that satisfy them."""
-    known = {
-        literal.term: literal.low
-        for literal in cube
-        if isinstance(literal, Interval) and isinstance(literal.term, str) and literal.low == literal.high
-    }
-    numbers = {name: number for name, number in known.items() if number is not None}
-    return all(not isinstance(literal, Fact) and is_satisfied(literal, numbers) for literal in other - cube)
-
-
 def is_satisfied(literal: Interval | Comparison, numbers: Mapping[str, int | float]) -> bool:
     """Whether a literal holds for these numbers; not if it asks for others."""
     return names_of(literal) <= numbers.keys() and all(
         holds(comparison, numbers) for comparison in comparisons_of(literal)
     )
-
-
-def _covers_opposite(other: Cube, literal: Literal, rest: Cube) -> bool:
-    """Whether the rest without the literal is what another cube holds for already."""
-    negated = opposite(literal)
-    return negated is not None and negated in other and other - {negated} <= rest
-
-
-def opposite(literal: Literal) -> Literal | None:
-    """The literal that holds where this one does not, if there is one."""
-    match literal:
-        case Interval(term, low, None) if low is not None and is_total(literal):
-            return Interval(term, None, low - 1)
-        case Interval(term, None, high) if high is not None and is_total(literal):
-            return Interval(term, high + 1, None)
-        case Interval():
-            return None
-        case Comparison(operator="!=", left=term, right=int(value)) if is_total(literal):
-            return Interval(term, value, value)
-        case Comparison():
-            return negation(literal) if is_total(literal) else None
-    return literal._replace(answers=BOTH - literal.answers) if literal.binary else None
-
-
-def _guards(literal: Literal, rest: Cube) -> bool:
-    """Whether others can be asked only where this one holds: that a number is given, or in the range of a shift."""
-    names = names_of(literal)
-    others = [other for other in rest if not isinstance(other, Fact) and names & names_of(other)]
-    return any(isinstance(literal, Fact) or not is_total(other) for other in others)
 
 
 def _order(cube: Cube) -> tuple[int, str]:

@@ -127,7 +127,7 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask, less.of):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function="tl.broadcast_to", arguments=(value, shape)) if not self._is_masked(less):
+            case Call(function="tl.broadcast_to", arguments=(value, shape)):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]):
@@ -176,15 +176,6 @@ class Joiner:
             return None
         return Call(
             node.function, node.arguments, node.keywords + tuple(p for p in masked.keywords if p not in bare)
-        )
-
-    def _is_masked(self, version: Version) -> bool:
-        """Whether the other rule for this pair is to drop the mask."""
-        node, of = version
-        return (
-            isinstance(node, BinOp)
-            and node.operator == "&"
-            and (self._full(node.left, of) or self._full(node.right, of))
         )
 
     def _full(self, mask: Node, of: Set) -> bool:

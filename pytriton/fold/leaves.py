@@ -28,10 +28,10 @@ from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
 from pytriton.fold.formula import (
+    BOTH,
     Cube,
     Fact,
     Factored,
-    Interval,
     Literal,
     comparisons_of,
     factored,
@@ -41,7 +41,6 @@ from pytriton.fold.formula import (
     names_of,
     negation,
     normal,
-    opposite,
     ranged,
 )
 from pytriton.fold.separations import COMPARISONS
@@ -63,10 +62,13 @@ class Spelled(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A translation: ``cube`` are its define sets; ``asked`` the same, less what Triton enforces on its text."""
+    """A translation: ``cube`` are its define sets; ``asked`` the same, less what Triton enforces on its text, and
+    that the ``ints`` are ints of C.
+    """
 
     cube: Cube
     asked: Cube
+    ints: frozenset[str]
 
 
 class Leaves:
@@ -113,6 +115,9 @@ class Leaves:
         given = {name: [v for v in variants.values[name] if v is not None] for name in self.names}
         free = [name for name in self.names if name not in {*self.flags, *kernels}]
         self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
+        self._longs = [
+            n for n in self.integers if any(abs(v) > INT_MAX for v in given[n] if isinstance(v, int))
+        ]
         self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
         self.numbers = [*self.integers, *self._floats]
         self._optional = frozenset(n for n in self.numbers if len(given[n]) < variants.count)
@@ -145,13 +150,11 @@ class Leaves:
                 log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
-        needed = [comparison for comparison in needed if not self._is_long(comparison)]
-        return Leaf(facts | ranged(log.entries), facts | ranged(needed))
-
-    def _is_long(self, comparison: Comparison) -> bool:
-        """Whether it only says that a define has 64 bits, as each of ``numbers`` has; no sum or product."""
-        bounds = {("<=", LONG_MAX), (">=", ~LONG_MAX)}
-        return comparison.left in self.integers and (comparison.operator, comparison.right) in bounds
+        of_names = [comparison for comparison in needed if comparison.left in self.integers]
+        longs = {c for c in of_names if _bounds(c, ~LONG_MAX, LONG_MAX)}
+        ints = {c for c in of_names if c.left not in self._longs and _bounds(c, -INT_MAX, INT_MAX)}
+        others = ranged(comparison for comparison in needed if comparison not in ints | longs)
+        return Leaf(facts | ranged(log.entries), facts | others, frozenset(str(c.left) for c in ints))
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
@@ -223,6 +226,8 @@ class Leaves:
             absent = value is None and name in self._optional
             if not absent and type(value) is not wanted:
                 return f"{name} is {value!r}, not of type {wanted.__name__}"
+            if isinstance(value, int) and name in self._ints and abs(value) > INT_MAX:
+                return f"{name} is {value!r}, not an int of C"
         violated = [self._violated(leaf.cube, values) for leaf in self._leaves]
         if not violated:
             return "no define set of it was proved"
@@ -252,13 +257,26 @@ class Leaves:
         if not self._leaves:
             return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        conditions = [*map(self._is_float, self._floats), *self._terms(common)]
-        return (*conditions, *map(self._either, groups))
+        return (*self._typed(), *self._terms(common), *map(self._either, groups))
+
+    @property
+    def _ints(self) -> list[str]:
+        """The defines that must be ints of C."""
+        return [name for name in self.integers if any(name in leaf.ints for leaf in self._leaves)]
+
+    def _typed(self) -> Iterator[Node]:
+        """That numbers have their types; Triton sees to it where they are sizes of blocks."""
+        for name in (*self._ints, *self._longs, *self._floats):
+            type_ = Call("isinstance", (Atom(name), Atom("float" if name in self._floats else "int")))
+            bounds = (f"{name} < 2**31", f"{name} > -(2**31)") if name in self._ints else ()
+            condition = _joined("and", [type_, *map(Atom, bounds)])
+            yield BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
     def _either(self, group: Sequence[Factored]) -> Node:
         """A group of alternatives as a condition, those of one term first: ``X is None or X > 0``."""
         alone = [way.common for way in group if len(way.common) == 1 and not way.groups]
-        denied = {opposite(fact) for (fact,) in alone if isinstance(fact, Fact)}
+        facts = [fact for (fact,) in alone if isinstance(fact, Fact) and fact.binary]
+        denied = {fact._replace(answers=BOTH - fact.answers) for fact in facts}
         rests = (way._replace(common=way.common - denied) for way in group)
         ways = zip((way.common not in alone for way in group), map(self._all_of, rests), strict=True)
         return _joined("or", [way for _, way in sorted(ways, key=lambda pair: (pair[0], show(pair[1])))])
@@ -267,19 +285,12 @@ class Leaves:
         return _joined("and", [*self._terms(way.common), *map(self._either, way.groups)])
 
     def _terms(self, cube: Collection[Literal]) -> Iterator[Node]:
-        """Literals as conditions of Triton: facts, then one for each term; that several are ints of C is one."""
+        """Literals as conditions of Triton: facts, then one for each term."""
         facts = map(self._fact, sorted(literal for literal in cube if isinstance(literal, Fact)))
         yield from sorted(facts, key=show)
-        ints = [name for name in self.names if any(_is_int32(literal, name) for literal in cube)]
         asked = sorted(_comparisons_in(cube), key=_by_size)
-        if len(ints) > 1:
-            yield Call(INT32, tuple(map(Atom, ints)))
-            asked = [c for c in asked if c.left not in ints or c.right not in (INT_MAX, -INT_MAX)]
-        for term, bounds in groupby(asked, lambda comparison: comparison.left):
-            conditions = [*map(_python, bounds)]
-            if [term] == ints or any(_is_beyond_int32(literal, term) for literal in cube):
-                conditions.insert(0, Call("isinstance", (Atom(term), Atom("int"))))
-            yield _joined("and", conditions)
+        for _, bounds in groupby(asked, lambda comparison: comparison.left):
+            yield _joined("and", map(_python, bounds))
 
     def _fact(self, fact: Fact) -> Node:
         """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``; no type of a pointer that is None."""
@@ -301,30 +312,15 @@ class Leaves:
             return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))
         return UnaryOp("not", Atom(bare)) if bare == fact.question else _is_none(bare)
 
-    def _is_float(self, name: str) -> Node:
-        condition = Call("isinstance", (Atom(name), Atom("float")))
-        return BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
-
-INT32, ONE_OF, SPELLED = HELPERS = ("are_int32", "one_of", "spelled")  # of templates/helpers.py.j2
+ONE_OF, SPELLED = HELPERS = ("one_of", "spelled")  # of templates/helpers.py.j2
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
 
 
-def _is_int32(literal: Literal, name: str) -> bool:
-    """Whether it says that a define is an int of C, and no single number."""
-    match literal:
-        case Interval(term, int(low), int(high)):
-            return term == name and -INT_MAX <= low < high <= INT_MAX
-    return False
-
-
-def _is_beyond_int32(literal: Literal, term: Term) -> bool:
-    """Whether it says that a define is a larger number: no size of a block, of which Triton takes no float."""
-    match literal:
-        case Interval(str(name), low, high):
-            return name == term and ((low or 0) > INT_MAX or (high or 0) < -INT_MAX)
-    return False
+def _bounds(comparison: Comparison, low: int, high: int) -> bool:
+    """Whether it is a bound of a type: larger numbers are of another one."""
+    return (comparison.operator, comparison.right) in (("<=", high), (">=", low))
 
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:

@@ -18,7 +18,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
+from pytriton.emit.python import Atom, Block, Call, Conditional, Node, Simple, Statement, show
 from pytriton.fold.join import Joiner, Version
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Set
@@ -28,7 +28,6 @@ from pytriton.frozen import replace
 MAX_CHOICES: Final = 3  # in one statement
 MAX_PART: Final = 24  # characters of such a part
 MAX_CONDITION: Final = 3  # words of a condition within a statement
-MAX_AHEAD: Final = 60  # statements that are looked at to place an `if`
 
 
 # ---------------------------------------------------------------- rows
@@ -215,68 +214,47 @@ class Merger:
                 node = rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
                 if len(set(_conditions(node))) == _choices(node):  # else one choice decides several parts
                     return node
-        return self._scaled(groups, among, line) or self._choice(groups, among, line)
-
-    def _scaled(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
-        """``a * factor`` of some variants and ``a`` of the others: ``a * (factor if FLAG else 1)``."""
-        for product in groups:
-            node = product.node
-            if not (isinstance(node, BinOp) and node.operator == "*" and _small(node.right)):
-                continue
-            plain = [g for g in groups if not (isinstance(g.node, BinOp) and g.node.operator == "*")]
-            scaled = [g for g in groups if g not in plain]
-            lefts = [Version(g.node.left, g.of) for g in scaled if isinstance(g.node, BinOp)]
-            rights = [Version(g.node.right, g.of) for g in scaled if isinstance(g.node, BinOp)]
-            rights += [Version(Atom("1"), g.of) for g in plain]
-            left = self._blended([*lefts, *plain], among, line)
-            right = left and self._blended(rights, among, line)
-            if left is not None and right is not None:
-                return BinOp("*", left, right)
-        return None
+        return self._choice(groups, among, line)
 
     def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
         """The expression of one group where its variants are, else that of another."""
-        if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
-            return None
-        define = self._conditions.spelled({of: show(node) for node, of in groups})
-        if define is not None:
-            *firsts, node = sorted((g.node for g in groups), key=lambda node: not show(node).isidentifier())
-            for name in reversed(firsts):
-                node = Conditional(BinOp("==", Atom(define), Atom(f'"{show(name)}"')), name, node)
-            return node
-        if len(groups) > 2:
+        if len(groups) > 2 or not all(_small(group.node) for group in groups):
             return None
         first, second = groups
         condition = self._conditions.condition(first.of, among, line)
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:
             return None
-        if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
+        if other.cost < condition.cost:
             return Conditional(other.node, second.node, first.node)
         return Conditional(condition.node, first.node, second.node)
 
     # ---------------------------------------------------------------- where each `if` goes
 
     def _placed(self, items: Sequence[_Item], among: Set) -> Iterator[Statement]:
-        """The items in order, those that only some variants have under an ``if``."""
-        place = 0
-        while place < len(items):
-            if items[place].of & among == among:
-                yield items[place].statement
-                place += 1
+        """The items in order, those that only some variants have under an ``if``.
+
+        Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
+        it and variants not in it have.
+        """
+        left = list(items)
+        while left:
+            chosen = left[0].of & among
+            if chosen == among:
+                yield left.pop(0).statement
                 continue
-            chosen, end = self._window(items, place, among)
-            line = min(item.statement.line for item in items[place:end])
-            inside = [item for item in items[place:end] if item.of & chosen]
-            outside = [item for item in items[place:end] if not item.of & chosen]
-            yield self._if(inside, outside, chosen, among, line)
-            place = end
+            shared = (at for at, item in enumerate(left) if item.of & chosen and item.of & ~chosen)
+            end = next(shared, len(left))
+            inside = [item for item in left[:end] if item.of & chosen]
+            outside = [item for item in left[:end] if not item.of & chosen]
+            yield self._if(inside, outside, chosen, among, min(item.statement.line for item in left[:end]))
+            del left[:end]
 
     def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
         condition = self._conditions.condition(chosen, among, line)
         if outside:
             other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
-            if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
+            if other.cost < condition.cost:
                 inside, outside, condition, chosen = outside, inside, other, among & ~chosen
         first = inside[0].statement
         above = tuple(x for x in first.above if self._conditions.around(x) & among & ~chosen)
@@ -285,36 +263,6 @@ class Merger:
         body = tuple(self._placed(inside, chosen))
         otherwise = tuple(self._placed(outside, among & ~chosen))
         return Block("if ", condition.node, body, otherwise, line, above)
-
-    def _window(self, items: Sequence[_Item], place: int, among: Set) -> tuple[Set, int]:
-        """The variants of the ``if`` that begins with an item, and the end of what it holds.
-
-        Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
-        it and variants not in it have. An ``#if`` of the text is the plainest; then the longest; then the one with
-        the plainest condition.
-        """
-        choices: dict[Set, int] = {}
-        line = items[place].statement.line
-        ahead = items[place : place + MAX_AHEAD]
-        candidates = [item.of for item in ahead]
-        candidates += [condition.holds & among for condition in self._conditions.plain(line)]
-        for candidate in candidates:
-            chosen = candidate if candidate & items[place].of else among & ~candidate
-            if chosen in (0, among) or items[place].of & ~chosen:
-                continue
-            end = place
-            while end < len(items) and not (items[end].of & chosen and items[end].of & ~chosen):
-                end += 1
-            choices[chosen] = end
-
-        arms = {arm.holds & among for arm in self._conditions.arms(line)}
-
-        def rank(chosen: Set) -> tuple[bool, bool, int, int]:
-            condition = self._conditions.condition(chosen, among, line)
-            return condition.cost > MAX_CONDITION, chosen not in arms, -choices[chosen], condition.cost
-
-        best = min(choices, key=rank)
-        return best, choices[best]
 
 
 def _small(node: Node) -> bool:
@@ -327,10 +275,6 @@ def _choices(node: Node) -> int:
 
 def _conditions(node: Node) -> list[Node]:
     return [part.condition for part in walk(node) if isinstance(part, Conditional)]
-
-
-def _denies(node: Node) -> bool:
-    return isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
 
 
 def _is_pure(node: Node | None) -> bool:

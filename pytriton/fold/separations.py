@@ -10,7 +10,7 @@ on every variant. For all other define sets leaves.py demands the outcome that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import reduce
 from operator import and_
@@ -61,15 +61,6 @@ class Separations:
         self._simple = [feature for feature in self._features if not _joins(feature.node)]
         self._separators: dict[tuple[Set, Set, int], Separator] = {}
 
-    def arms(self, line: int) -> tuple[Separator, ...]:
-        """What the text asks around a line, the outermost first."""
-        return self._arms.get(line, ())
-
-    def plain(self, line: int) -> Iterator[Separator]:
-        """The conditions that the text asks around a line, and all flags and text defines."""
-        yield from self.arms(line)
-        yield from (feature for feature in self._features if feature.safe)
-
     def exclude(self, line: int, other: int) -> bool:
         """Whether no variant reads both of two lines: they are in different arms of one ``#if``."""
         return not self._read(line, other)
@@ -81,7 +72,9 @@ class Separations:
 
     def _read(self, *lines: int) -> Set:
         """The variants that read all of these lines."""
-        return reduce(and_, (arm.holds for line in lines for arm in self.arms(line)), self._variants.all)
+        return reduce(
+            and_, (arm.holds for line in lines for arm in self._arms.get(line, ())), self._variants.all
+        )
 
     def condition(self, chosen: Set, among: Set, line: int) -> Separator:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
@@ -102,18 +95,6 @@ class Separations:
         if fitting:
             return min(fitting, key=lambda condition: condition.cost)
         return self.condition(least, self._variants.all, 0)
-
-    def spelled(self, texts: Mapping[Set, str]) -> str | None:
-        """The define that is this text in each of the sets, a name in all of them but one."""
-        numbers = [of for of, text in texts.items() if not text.isidentifier()]
-        for name, values in self._variants.values.items():
-            if len(numbers) < 2 and all(
-                (str(values[n]) if of in numbers else values[n]) == text
-                for of, text in texts.items()
-                for n in self._variants.members(of)
-            ):
-                return name
-        return None
 
     def _tree(self, chosen: Set, among: Set) -> Separator:
         """A choice by one feature, and inside its two sides by others, as long as both kinds are in a side."""

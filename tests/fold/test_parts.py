@@ -134,7 +134,7 @@ def test_arms_become_branches() -> None:
     assert (
         body
         == """\
-    tl.static_assert(A or not B, "port again with -D A=... -D B=...")
+    tl.static_assert(not B or A, "port again with -D A=... -D B=...")
     tl.static_assert(X.dtype == tl.pointer_type(tl.float32), "pass tensors of these types")
     if A and not B:
         tl.store(X, 1.0)

@@ -108,7 +108,6 @@ def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
         name: SimpleNamespace(dtype=SimpleNamespace(element_ty=type_)) for name, type_ in types.items()
     }
     space = {"triton": triton, "tl": tl, "one_of": lambda value, *known: value in known, **pointers}
-    space |= {"are_int32": lambda *numbers: all(abs(n) < 2**31 for n in numbers)}
     return all(eval(show(condition), space, kernel.bind(defines)) for condition in leaves.accepted)
 
 

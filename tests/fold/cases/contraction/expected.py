@@ -15,10 +15,8 @@ def contract(
     AD, BD,  # char*, a buffer of 256 bytes
     TM: tl.constexpr, TN: tl.constexpr, WIDTH: tl.constexpr, TK: tl.constexpr,
 ):  # fmt: skip
+    tl.static_assert(isinstance(WIDTH, int) and WIDTH < 2**31 and WIDTH > -(2**31), "port again with -D WIDTH=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(
-        isinstance(WIDTH, int) and WIDTH <= 2147483647 and WIDTH >= -2147483647, "port again with -D WIDTH=..."
-    )
     tl.static_assert(WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2, "port again with -D WIDTH=...")
     AD = AD.to(tl.pointer_type(tl.int8))
     BD = BD.to(tl.pointer_type(tl.int8))

@@ -10,8 +10,7 @@ def scaled(
     TILE: tl.constexpr, SCALE: tl.constexpr = None,
 ):  # fmt: skip
     tl.static_assert(
-        SCALE is None or isinstance(SCALE, int) and SCALE <= 2147483647 and SCALE >= -2147483647,
-        "port again with -D SCALE=...",
+        SCALE is None or isinstance(SCALE, int) and SCALE < 2**31 and SCALE > -(2**31), "port again with -D SCALE=..."
     )
     tl.static_assert(z.dtype == tl.pointer_type(tl.float32) and x.dtype == z.dtype, "pass tensors of these types")
     i = tl.arange(0, TILE)

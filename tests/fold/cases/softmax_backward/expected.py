@@ -17,11 +17,9 @@ def softmax_bwd(
     batch_y, batch_dy,
     BLOCK: tl.constexpr, TN: tl.constexpr,
 ):  # fmt: skip
+    tl.static_assert(isinstance(BLOCK, int) and BLOCK < 2**31 and BLOCK > -(2**31), "port again with -D BLOCK=...")
     tl.static_assert(one_of(Y.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(
-        isinstance(BLOCK, int) and BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "port again with -D BLOCK=...",
-    )
+    tl.static_assert(BLOCK != 0, "port again with -D BLOCK=...")
     tl.static_assert(DY.dtype == Y.dtype and LUT.dtype == tl.pointer_type(tl.int32), "pass tensors of these types")
     TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
     in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
