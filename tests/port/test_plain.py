@@ -13,7 +13,7 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, PortedKernel, port_kernel
-from pytriton.port.package.edits import Edit, PythonFile, edited, hidden_addresses, tensors
+from pytriton.port.package.edits import Edit, PythonFile, edited, hidden_addresses, launching, tensors
 from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
 from pytriton.port.read.extract import extract
 from pytriton.settings import Settings
@@ -73,6 +73,7 @@ CALLED = """\
     with torch.cuda.device_of(y):
         kernel[grid](y, x, 2.0, int(n))
 """
+MADE = "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 16})\n"
 FORMS = {
     "a dict of numbers, in strings as well": (
         "kernel = triton.kernel(src, defines={'TYPE': 'float', 'TN': '16', 'MULT': 8}, num_warps=2)\n"
@@ -160,6 +161,21 @@ FORMS = {
         "    with torch.cuda.device_of(y):\n        kernel[(1,)](y, x, 1.0, n)\n"
         "    with torch.cuda.device_of(y):\n        kernel[(1,)](y, x, k, int(k))\n",
     ),
+    "a number that a function shares": (
+        f"{MADE}count = None\ndef f(y, x):\n    global count\n    count = 4\n"
+        "    kernel(y, x, 2.0, count, grid=[1])\n",
+        "kernel = triton.autotune([triton.Config({'TN': 16}, 4)], key=[])(src)\n"
+        "count = None\ndef f(y, x):\n    global count\n    count = 4\n    with torch.cuda.device_of(y):\n"
+        "        kernel[(1,)](y, x, 2.0, int(count))\n",
+    ),
+    "a long grid": (
+        f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, "
+        "grid=lambda opt: [triton.cdiv(x.shape[0] * x.shape[1], opt.TN), x.shape[2]])\n",
+        "kernel = triton.autotune([triton.Config({'TN': 16}, 4)], key=[])(src)\ndef f(y, x, n):\n"
+        "    grid = lambda opt: (\n        triton.cdiv(x.shape[0] * x.shape[1], opt['TN']),\n"
+        "        x.shape[2],\n    )\n    with torch.cuda.device_of(y):\n"
+        "        kernel[grid](y, x, 2.0, int(n))\n",
+    ),
     "a list of configs": (
         "configs = [triton.config(defines={'TN': '16'}, num_warps=2), triton.config({'TN': '32'})]\n"
         "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
@@ -178,7 +194,6 @@ def test_a_form(form: str, kernel: PortedKernel, tmp_path: Path) -> None:
     assert plain(before, kernel, tmp_path) == after
 
 
-MADE = "kernel = triton.kernel(src, defines={'TYPE': 'half', 'TN': 16})\n"
 OTHERS = {
     "a flag that may be false": "def f(y, x, n, twice):\n"
     "    defines = {'TYPE': x.dtype, 'TN': 16, 'DOUBLED': twice}\n"
@@ -243,6 +258,36 @@ OTHERS = {
     "    kernel(y, x, 2.0, n.pop(), grid=[len(n)])\n",
     "an argument that gives the grid its number": f"{MADE}def f(y, x):\n"
     "    kernel(y, x, 2.0, (n := x.numel()), grid=[n])\n",
+    "a define by its place, with a word in it": "kernel = triton.kernel(src, of_device(x.device))\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a flag in a config": "configs = [triton.config({'TN': '16', 'DOUBLED': '0'})]\n"
+    "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a config that is a pair": "configs = [({'TN': '16'}, 4)]\n"
+    "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a type in a config": "configs = [triton.config({'TN': 16, 'TYPE': 'half'})]\n"
+    "kernel = triton.kernel(src, autotune_configs=configs, autotune_key=['n'])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "a float in a config": "configs = [triton.config({'TN': 16.5})]\n"
+    "kernel = triton.kernel(src, defines={'TYPE': 'half'}, autotune_configs=configs, autotune_key=['n'])\n"
+    f"def f(y, x, n):\n{CALL}",
+    "configs that are not known": "kernel = triton.kernel(src, defines={'TYPE': 'half'}, "
+    f"autotune_configs=configs(), autotune_key=['n'])\ndef f(y, x, n):\n{CALL}",
+    "numbers in a list of strings": "def f(y, x, n):\n"
+    "    defines = {'TYPE': x.dtype, 'TN': ['16', '32'][n > 64]}\n"
+    f"    kernel = triton.kernel(src, defines=defines)\n{CALL}",
+    "a name of Python with another meaning": f"from torch import float, int\n{MADE}def f(y, x, n):\n{CALL}",
+    "a grid with a parameter of its own": f"{MADE}def f(y, x, n):\n"
+    "    kernel(y, x, 2.0, n, grid=lambda opt, *, m=4: [m])\n",
+    "a comment in a grid": f"{MADE}def f(y, x, n):\n    kernel(y, x, 2.0, n, grid=lambda opt: [\n"
+    "        triton.cdiv(n, opt.TN),  # a program for each tile\n    ])\n",
+    "a comment above an entry": "def f(y, x, n):\n    defines = {'TYPE': x.dtype,\n"
+    "               # 8 is too small\n               'TN': 16}\n"
+    f"    kernel = triton.kernel(src, x.device, defines=defines)\n{CALL}",
+    "a source by the name that a comprehension has": "table = {'a': src}\n"
+    "def make(y, x):\n    defines = {'TYPE': x.dtype, 'TN': 16}\n    defines['MULT'] = 8\n"
+    "    return triton.kernel(table[y], defines=defines)\n",
     "another kernel name": "kernel = triton.kernel(src, kernel='scale', defines={'TN': 16})\n"
     f"def f(y, x, n):\n{CALL}",
 }
@@ -397,6 +442,9 @@ def test_a_float_in_the_place_of_an_integer_is_refused(size: int, tmp_path: Path
         ("def f(x):\n    k(x.data_ptr() + 4, grid=g)", [2]),
         ("def ptr(x):\n    return x.data_ptr()\nk(ptr(x), grid=g)", [2]),
         ("ptr = lambda x: 0 if x is None else x.data_ptr()\nk(ptr(x), grid=g)", [1]),
+        ("def inner(p): k(p, grid=g)\ndef f(p): inner(p)\ndef h(x): f(x.data_ptr())", [3]),
+        ("class C:\n    def __init__(self, p):\n        k(p, grid=g)\nC(x.data_ptr())", [4]),
+        ("def f(x):\n    s = x.untyped_storage()\n    k(s.data_ptr(), grid=g)", [3]),
         ("def ptr(x):\n    return x.data_ptr()", []),
         ("def f(x):\n    k(x.data_ptr(), grid=g)", []),
         ("def f(x):\n    p = torch.tensor([t.data_ptr() for t in x])\n    k(p, grid=g)", []),
@@ -408,7 +456,8 @@ def test_a_float_in_the_place_of_an_integer_is_refused(size: int, tmp_path: Path
     ],
 )
 def test_addresses_that_may_stay(code: str, lines: list[int]) -> None:
-    assert [*hidden_addresses(ast.parse(code))] == lines
+    tree = ast.parse(code)
+    assert [*hidden_addresses(tree, launching([tree]))] == lines
 
 
 def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -417,6 +466,104 @@ def test_an_address_by_a_name_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     assert (
         "__init__.py:15: an address may go to a launch from here: pass the tensor" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (
+            "    y = ",
+            "    if triton.__version__ < '1':\n        scale += 1\n    y = ",
+            "__init__.py: triton.__version__ is that of today's Triton: decide what it chooses",
+        ),
+        (
+            "import triton\n",
+            "try:\n    import triton\nexcept ImportError:\n    triton = None\n",
+            "__init__.py: triton may be missing here, but the kernels are imported",
+        ),
+        (
+            "    kernel(y.data_ptr(), x",
+            "    storage = x.untyped_storage()\n    kernel(y.data_ptr(), storage",
+            "__init__.py:16: an address may go to a launch from here: pass the tensor",
+        ),
+    ],
+)
+def test_what_a_person_must_decide_is_named(
+    before: str, after: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert OF_A_NUMBER.count(before) == 1
+    assert port(OF_A_NUMBER.replace(before, after), tmp_path) == 1
+    assert message in capsys.readouterr().err
+
+
+OF_TWO_TYPES = """\
+import torch
+import triton
+
+src = '''
+__global__ void axpy(TYPE *Y, TYPE *X,
+#ifdef WHOLE
+                     int alpha,
+#else
+                     float alpha,
+#endif
+                     int n) {
+  int i[16] = 0 ... 16;
+  *?(i < n)(Y + i) = *?(i < n)(X + i) * alpha;
+}
+'''
+
+
+def axpy(x, alpha):
+    y = torch.empty_like(x)
+    defines = {'TYPE': x.dtype}
+    if isinstance(alpha, int):
+        defines['WHOLE'] = True
+    kernel = triton.kernel(src, x.device, defines=defines)
+    kernel(y.data_ptr(), x.data_ptr(), alpha, x.numel(), grid=[1])
+    return y.tolist()
+"""
+OF_NONE = """\
+import torch
+import triton
+
+src = '''
+__global__ void add(TYPE *B, TYPE *X, TYPE *Y, int n) {
+  int i[16] = 0 ... 16;
+  TYPE x[16] = *?(i < n)(X + i);
+#ifdef BIAS
+  x += *?(i < n)(B + i);
+#endif
+  *?(i < n)(Y + i) = x;
+}
+'''
+
+
+def add(x, bias=None):
+    y = torch.empty_like(x)
+    defines = {'TYPE': x.dtype}
+    if bias is not None:
+        defines['BIAS'] = True
+    kernel = triton.kernel(src, x.device, defines=defines)
+    kernel(bias, x, y, x.numel(), grid=[1])
+    return y.tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "want"),
+    [
+        (OF_TWO_TYPES, "old.axpy(x, 0.5) + old.axpy(x, 2)", [1.0, -2.0, 4.0, -8.0]),
+        (OF_NONE, "old.add(x) + old.add(x, x)", [2.0, -4.0, 4.0, -8.0]),
+    ],
+    ids=["a number of two types", "no tensor in the first place"],
+)
+def test_arguments_of_a_ported_launch(text: str, calls: str, want: list[float], tmp_path: Path) -> None:
+    assert port(text, tmp_path) == 0
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    program = f"import torch, old; x = torch.tensor([2.0, -4.0]); print(*({calls}))"
+    done = processes.run([sys.executable, "-c", program], env=environment)
+    assert [*map(float, done.stdout.split())] == want, done.stderr
 
 
 def test_a_file_that_does_not_parse_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,7 +177,8 @@ def _points(configs: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     if not isinstance(configs, (list, tuple)):
         return (), repr(configs) if isinstance(configs, Unknown) else None
     points: list[Mapping[str, Any]] = []
-    for item in configs:
+    for config in configs:
+        item = config[0] if isinstance(config, tuple) and config else config
         if isinstance(item, dict) and all(map(_is_value, item.values())):
             points.append({str(name): plain(value) for name, value in item.items()})
     return tuple(points), None if points or not configs else "autotune_configs"

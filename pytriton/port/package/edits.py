@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeGuard
 
+from pytriton.port.package.texts import tail
 from pytriton.port.read.extract import strings_of
 from pytriton.port.read.library import parsed
 
@@ -136,7 +137,8 @@ def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]
             last = node
         elif not isinstance(node, ast.Try):
             break
-    first = file.tree.body[0].lineno if file.tree.body else 1
+    parts = [part for node in file.tree.body[:1] for part in (node, *getattr(node, "decorator_list", ()))]
+    first = min((part.lineno for part in parts), default=1)
     at = file.at(first if last is None else (last.end_lineno or 0) + 1, 0)
     yield Edit(at, at, file.newline.join([*lines, ""]))
 
@@ -151,6 +153,8 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
     the elements of a list or a tuple, by a name that stands for nothing else in the file.
     """
     nodes = [*ast.walk(tree)]
+    if any("storage" in getattr(node, "attr", "") for node in nodes):
+        return  # they have addresses, too
     arguments = [value for call in nodes if _is_launch(call) for value in call.args]
     unpacked = Counter(ast.unparse(value.value) for value in arguments if isinstance(value, ast.Starred))
     read = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
@@ -167,16 +171,31 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
                 yield arm
 
 
-def hidden_addresses(tree: ast.Module) -> Iterator[int]:
-    """The lines of a file with launches where an address may stay one in a launch."""
+def launching(trees: Iterable[ast.Module]) -> set[str]:
+    """The names of the functions and classes that launch kernels, or call one that does."""
+    parts = {
+        node: [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    names: set[str] = set()
+    while more := {
+        node.name
+        for node, calls in parts.items()
+        if node.name not in names and any(_is_launch(call) or tail(call.func) in names for call in calls)
+    }:
+        names |= more
+    return names
+
+
+def hidden_addresses(tree: ast.Module, functions: Collection[str]) -> Iterator[int]:
+    """The lines of a file where an address may stay one in a launch. ``functions``: those that launch."""
     nodes = [*ast.walk(tree)]
     above = {part: node for node in nodes for part in ast.iter_child_nodes(node)}
     replaced = {*_addresses(tree)}
-    functions = {
-        node.name
-        for node in nodes
-        if isinstance(node, ast.FunctionDef) and any(map(_is_launch, ast.walk(node)))
-    }
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    launched = any(_is_launch(call) or tail(call.func) in functions for call in calls)
     for call in (node for node in nodes if _is_address(node) and node not in replaced):
         part: ast.AST = call
         node = above[call]
@@ -184,9 +203,8 @@ def hidden_addresses(tree: ast.Module) -> Iterator[int]:
             part, node = node, above[node]
         match node:
             case ast.Call(func=function, keywords=keywords):
-                name = ast.unparse(function).rpartition(".")[2]
                 named = {keyword.arg for keyword in keywords}
-                stays = name in functions | {"append", "extend", "partial"} or not named.isdisjoint(
+                stays = tail(function) in {*functions, "append", "extend", "partial"} or not named.isdisjoint(
                     ("grid", None)
                 )
             case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(
@@ -199,7 +217,7 @@ def hidden_addresses(tree: ast.Module) -> Iterator[int]:
                 stays = not isinstance(above[node], ast.keyword)  # that of a sort
             case _:
                 stays = isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.AugAssign)
-        if stays and any(map(_is_launch, nodes)):
+        if stays and launched:
             yield call.lineno
 
 
@@ -324,6 +342,11 @@ def _importers(tree: ast.Module) -> Iterator[str]:
                         yield f"{alias.asname or 'importlib'}.import_module"
             case ast.ImportFrom(module="importlib", names=names):
                 yield from (alias.asname or alias.name for alias in names if alias.name == "import_module")
+
+
+def is_optional(tree: ast.Module) -> bool:
+    """Whether a file works without triton."""
+    return any(isinstance(node, ast.Try) and [*bound(tree, node.body)] for node in tree.body)
 
 
 def _imported(node: ast.stmt, dots: str) -> Sequence[str] | None:

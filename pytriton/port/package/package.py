@@ -34,7 +34,9 @@ from pytriton.port.package.edits import (
     edited,
     hidden_addresses,
     imports,
+    is_optional,
     launches,
+    launching,
     tensors,
     uses_of,
 )
@@ -291,6 +293,7 @@ def _write_modules(work: _Work) -> None:
 def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
     uses, trees = Uses(), work.places.trees
+    functions = launching(trees.values())
     nodes = (node for tree in trees.values() for node in ast.walk(tree))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
     places = {(path, line): alone for path, tree in trees.items() for line, alone in launches(tree)}
@@ -302,15 +305,21 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         unknown += [f"triton.testing.{name}" for name in sorted(of_file.testing - TESTING)]
         for name in [*unknown, *sorted(of_file.modules)]:
             work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
+        if "__version__" in of_file.names:
+            what = "triton.__version__ is that of today's Triton: decide what it chooses"
+            work.package.problems.append(Note(work.shown(path), what))
         uses.add(of_file)
         dots = _dots(work, path)
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
+        if names and is_optional(tree):
+            what = "triton may be missing here, but the kernels are imported: do so below 'import triton'"
+            work.package.problems.append(Note(work.shown(path), what))
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
-        for line in () if wraps else sorted({*hidden_addresses(tree)}):
+        for line in () if wraps else sorted({*hidden_addresses(tree, functions)}):
             what = "an address may go to a launch from here: pass the tensor"
             work.package.problems.append(Note(work.shown(path, line), what))
         edits = [*imports(file, dots), *(() if wraps else tensors(file))]
@@ -332,6 +341,8 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
     launched: defaultdict[Path, list[ReadLaunch]] = defaultdict(list)
     sources: defaultdict[Path, dict[tuple[int, int], dict[str, PortedKernel]]] = defaultdict(dict)
     for text in texts:
+        if text.kernels and not text.extracted.launches:
+            raise NotPlain  # what launches it is not read
         for site in text.extracted.launches:
             name, source = site.kernel.kernel, site.kernel.source
             asked = _asked(text.kernels, of_file=name is not None)

@@ -25,6 +25,7 @@ from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
 from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
+from pytriton.port.package.texts import tail
 from pytriton.port.read.library import PASSED
 from pytriton.port.read.values import LaunchSite, Unknown
 
@@ -35,6 +36,8 @@ _ARGUMENTS: Final = {"device", "defines", "num_warps", "autotune_configs", "auto
 # what only a launcher does, of the fields of a ``Source``
 _LAUNCHER: Final = ("truths", "unused", "buffers", "nulls", "absent")
 
+
+_WRITTEN: Final = frozenset(("bool", "dict", "float", "int"))  # what the edits call
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 
@@ -76,7 +79,7 @@ class Plain:
         uses = uses_of(tree)
         _require({*bound(tree, self.above)} <= {("triton", "triton")} and not uses.modules)
         self.module = bool(uses.testing)
-        _require(b"coding" not in self.file.data[:200])
+        _require(b"coding" not in self.file.data[:200] and _WRITTEN.isdisjoint(_bound_in(tree)))
         for node in self.above:
             match node:
                 case ast.Name(id="triton", ctx=ast.Load()):
@@ -91,7 +94,7 @@ class Plain:
                     launches |= dict.fromkeys(self._launch(node))
                     lines.add(node.lineno)
         _require(lines >= {launch.site.line for launch in self.launched})
-        _require(not any(b"#" in self.file.data[edit.start : edit.end] for edit in launches if edit.text))
+        _require(not any(b"#" in self.file.data[edit.start : edit.end] for edit in launches))
         return edits | launches
 
     def _use(self, node: ast.Name) -> Iterator[Edit]:
@@ -132,12 +135,12 @@ class Plain:
         _require(not text.strip())
         return text
 
-    def _lines(self, call: ast.Call, head: str, rows: Sequence[str], end: str) -> str:
-        """``head``, these elements and ``end``, on one line if they fit."""
-        line = f"{head}{', '.join(rows)}{end}"
-        if call.col_offset + len(line) <= MAX_WIDTH:
+    def _lines(self, node: ast.expr, head: str, rows: Sequence[str], end: str, last: str = "") -> str:
+        """``head``, these elements and ``end``, on one line if they fit; ``last`` is after the last one there."""
+        line = f"{head}{', '.join(rows)}{last}{end}"
+        if node.col_offset + len(line) <= MAX_WIDTH:
             return line
-        start = f"{self.file.newline}{self._indentation(call)}"
+        start = f"{self.file.newline}{self._indentation(node)}"
         return f"{head}{''.join(f'{start}    {row},' for row in rows)}{start}{end}"
 
     # ---------------------------------------------------------------- kernel objects
@@ -147,7 +150,7 @@ class Plain:
         given = {by.arg: by.value for by in call.keywords}
         of_call = [launch for launch in self.launched if launch.site.kernel.line == call.lineno]
         _require(of_call and len(call.args) in (1, 2) and given.keys() <= _ARGUMENTS)
-        _require("device" in ast.unparse(call.args[-1]) or not call.args[1:])
+        _require(all(isinstance(x, ast.Constant) or tail(x) == "device" for x in call.args[1:]))
         source, around = call.args[0], self._around(call, *_SCOPES)
         defines = given.get("defines", ast.Dict([], []))
         displays = _displays(defines, around)
@@ -162,19 +165,7 @@ class Plain:
         _require(not any(name in of["closed"] for of in fields for name, _ in (*entries, *later)))
         constexprs = [launch.kernel.folded.constexprs for launch in of_call]
         taken = [(name, node) for name, node in entries if any(name in some for some in constexprs)]
-        values: dict[ast.expr, str] = {}
-        for name, node in (*taken, *later):
-            flag = any(name in launch.kernel.folded.leaves.flags for launch in of_call)
-            constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            read = (launch.site.kernel.defines.get(name) for launch in of_call)
-            known = [value for value in read if value not in constants]
-            sets = (member.defines.get(name) for launch in of_call for member in launch.kernel.sets)
-            _require(isinstance(node, ast.Constant) or _DTYPES.isdisjoint(map(str, sets)))
-            words = any(isinstance(value, str) and number(value) == value for value in constants)
-            integer = any(name in launch.kernel.folded.leaves.integers for launch in of_call)
-            _require(not (words and integer) or _is_number(node, around))
-            value = self._value(node, flag, known)
-            values[node] = self.file.text(node) if ast.dump(value) == ast.dump(node) else ast.unparse(value)
+        values = {node: self._passed(name, node, of_call, around) for name, node in (*taken, *later)}
         if defines in displays:
             text = f"{{{', '.join(f'{name!r}: {values[node]}' for name, node in taken)}}}"
         else:
@@ -183,20 +174,34 @@ class Plain:
             yield from (edit for display in displays for edit in self._without(display, values))
         if any(name not in some for some in constexprs for name, _ in (*taken, *later)):
             _require(not any(isinstance(part, (ast.Call, ast.Constant)) for part in ast.walk(source)))
-            _require(not isinstance(around, ast.ClassDef) and ast.unparse(source) not in ("x", "y"))
+            _require(not isinstance(around, ast.ClassDef) and {"x", "y"}.isdisjoint(_names(source)))
             text = f"{{x: y for x, y in {text}.items() if x in {ast.unparse(source)}.arg_names}}"
         elif later:  # another kernel object may be made with other values
             text = f"dict({text})"
-        rows = self._configs(given, text, [launch.kernel for launch in of_call], around)
+        rows = self._configs(given, text, of_call, around)
         (begin, end), (first, last) = self.file.span(call), self.file.span(source)
         yield Edit(begin, first, self._lines(call, "triton.autotune(", rows, ")("))
         yield Edit(last, end, ")")
+
+    def _passed(self, name: str, node: ast.expr, of_call: Sequence[ReadLaunch], around: ast.AST) -> str:
+        """What is written for the value of a define."""
+        flag = any(name in launch.kernel.folded.leaves.flags for launch in of_call)
+        sets = [member for launch in of_call for member in launch.kernel.sets]
+        words = {str(member.defines.get(name)) for member in sets}
+        _require(isinstance(node, ast.Constant) or _DTYPES.isdisjoint(words))
+        known = [launch.site.kernel.defines.get(name) for launch in of_call]
+        known += [member.defines.get(name) for member in sets if "observed" in member.origins]
+        texts = any(isinstance(value, str) and number(value) == value for value in _constants(node))
+        integer = any(name in launch.kernel.folded.leaves.integers for launch in of_call)
+        _require(not (texts and integer) or _is_number(node, around))
+        value = self._value(node, flag, known)
+        return self.file.text(node) if ast.dump(value) == ast.dump(node) else ast.unparse(value)
 
     def _configs(
         self,
         given: Mapping[str | None, ast.expr],
         constexprs: str,
-        kernels: Sequence[PortedKernel],
+        of_call: Sequence[ReadLaunch],
         around: ast.AST,
     ) -> list[str]:
         """The arguments of an autotuner. A list of configs is tuned by the module of the package."""
@@ -205,8 +210,14 @@ class Plain:
             _require(_is_number(warps, around))
             return [f"[triton.Config({constexprs}, {ast.unparse(warps)})]", "key=[]"]
         self.module = self.tunes = True
+        for launch in of_call:
+            listed, integers = launch.site.kernel.points, launch.kernel.folded.leaves.integers
+            _require(isinstance(listed, (list, tuple)) and all(isinstance(config, dict) for config in listed))
+            entries = (entry for config in listed for entry in config.items())
+            _require(all(name in integers and type(number(value)) is int for name, value in entries))
         _require(isinstance(around, (ast.FunctionDef, ast.Module)))
         _require("config" not in map(ast.unparse, ast.walk(around)))
+        kernels = [launch.kernel for launch in of_call]
         key, parameters = given.get("autotune_key", ast.Constant(0)), kernels[0].parameters
         _require(isinstance(key, ast.List) and all(kernel.parameters == parameters for kernel in kernels))
         _require(
@@ -215,8 +226,8 @@ class Plain:
         )
         written = ", ".join(f'"{parameter.identifier}"' for parameter in parameters if parameter.written)
         config = f"triton.Config(config.kwargs | {constexprs}, config.num_warps)"
-        listed = f"[{config} for config in {self.file.text(given['autotune_configs'])}]"
-        return [listed, f"key={self.file.text(key)}", f"restore_value=[{written}]"]
+        configs = f"[{config} for config in {self.file.text(given['autotune_configs'])}]"
+        return [configs, f"key={self.file.text(key)}", f"restore_value=[{written}]"]
 
     def _without(self, display: ast.Dict, values: Mapping[ast.expr, str]) -> Iterator[Edit]:
         """A display without the entries that have no value here."""
@@ -237,11 +248,14 @@ class Plain:
         """The value of a define, ``known`` ones that are not constants: a number in a string becomes one."""
         match node:
             case ast.IfExp(test=test, body=body, orelse=orelse):
+                constants = [arm.value for arm in (body, orelse) if isinstance(arm, ast.Constant)]
+                known = [value for value in known if value not in constants]
                 return ast.IfExp(test, self._value(body, flag, known), self._value(orelse, flag, known))
             case ast.Constant(value=value):
                 _require(value or not flag)
                 constant: Any = 1 if value is True else number(value)
                 return node if flag else ast.Constant(constant)
+        known = [*known, *(x for x in _constants(node) if isinstance(x, str) and number(x) != x)]
         texts = {number(x) != x or (isinstance(x, Unknown) and bool(_MAKES_TEXT(x.text))) for x in known}
         _require(not any(isinstance(x, Unknown) and re.search(r"\b(?:np|numpy)\.", x.text) for x in known))
         _require(not flag and len(texts) < 2 and not any(isinstance(x, (list, tuple)) for x in known))
@@ -264,19 +278,19 @@ class Plain:
         late = isinstance(grid, (ast.Lambda, ast.Name))  # else it comes before the arguments now
         _require(late or all(map(_is_pure, [grid, *call.args])))
         takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
-        above = f"with torch.cuda.device_of({_tensor(call.args[0])}):{newline}    "
+        above = f"with torch.cuda.device_of({_tensor(call.args, kernels)}):{newline}    "
         name = ast.unparse(grid)
         if isinstance(grid, ast.Name):
             values = _assigned(grid.id, around)
             _require(values and not _others(grid.id, "grid", around))
-            yield from (file.edit(value, _grid(value, takes)) for value in values)
+            yield from (file.edit(value, self._grid(value, takes)) for value in values)
         elif isinstance(grid, ast.Lambda):
             name = "grid"
             names = (node for node in ast.walk(around) if isinstance(node, (ast.Name, ast.arg)))
             _require(all(getattr(node, "id", getattr(node, "arg", "")) != name for node in names))
-            above = f"{name} = {_grid(grid, takes)}{newline}{above}"
+            above = f"{name} = {self._grid(grid, takes)}{newline}{above}"
         else:
-            name = _grid(grid, takes)
+            name = self._grid(grid, takes)
         yield from self._numbers(call.args, kernels, around)
         start, end, last = file.span(call)[0], file.span(call.args[-1])[1], file.span(grid)[1]
         between, behind = file.data[end : file.span(grid)[0]], file.data[last : file.span(call)[1]]
@@ -290,6 +304,19 @@ class Plain:
         lines = (file.at(line, 0) for line in range(call.lineno + 1, (call.end_lineno or 0) + 1))
         yield from (Edit(at, at, more) for at in lines if not end <= at < last)
 
+    def _grid(self, grid: ast.expr, takes: set[str]) -> str:
+        """A grid as Triton takes it: a tuple, or a function of the kernel's arguments by their names."""
+        head, sizes = "", grid
+        match grid:
+            case ast.Lambda(
+                args=ast.arguments(args=[ast.arg(arg=name)], kwonlyargs=[], vararg=None, kwarg=None),
+                body=body,
+            ):
+                head, sizes = f"lambda {name}: ", _Meta(name, takes).visit(copy.deepcopy(body))
+        _require(isinstance(sizes, (ast.List, ast.Tuple)))
+        rows = [*map(ast.unparse, getattr(sizes, "elts", ()))]
+        return self._lines(grid, f"{head}(", rows, ")", "," * (len(rows) == 1))
+
     def _numbers(
         self, arguments: list[ast.expr], kernels: Sequence[PortedKernel], around: ast.AST
     ) -> Iterator[Edit]:
@@ -301,7 +328,8 @@ class Plain:
                 _require(len(values) == 1 and isinstance(values[0], (ast.List, ast.Tuple)))
                 _require(_others(name, "", around) == unpacked == 1)
                 arguments = getattr(values[0], "elts", [])
-        types = {(*map(_type, kernel.variants[0].translation.parameters),) for kernel in kernels}
+        variants = (variant for kernel in kernels for variant in kernel.variants)
+        types = {(*map(_type, variant.translation.parameters),) for variant in variants}
         _require(len(types) == 1 and not any(isinstance(argument, ast.Starred) for argument in arguments))
         for argument, word in zip(arguments, *types, strict=False):
             _require(word == "" or argument is not arguments[0])
@@ -335,6 +363,24 @@ def _key(key: ast.expr | None) -> str:
         case ast.Constant(value=str(text)) if text.isupper():
             return text
     raise NotPlain
+
+
+def _constants(node: ast.AST) -> list[object]:
+    return [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _bound_in(tree: ast.AST) -> Iterator[str]:
+    """The names that a file gives to something."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=other):
+                yield other or name
 
 
 def _own(around: ast.AST) -> Iterator[ast.AST]:
@@ -427,17 +473,23 @@ def _values(name: str, around: ast.AST) -> list[ast.expr]:
         match node:
             case ast.Name(id=used, ctx=ast.Store()) | ast.arg(arg=used):
                 bindings += used == name
+            case ast.Global(names=shared) | ast.Nonlocal(names=shared):
+                bindings += name in shared
     return values if bindings == len(values) else []
 
 
-def _tensor(first: ast.expr) -> str:
-    """The first argument, if it can be written twice."""
-    match first:
-        case ast.Starred(value=ast.Name(id=name)):
-            return f"{name}[0]"
-        case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr")) | tensor:
+def _tensor(arguments: Sequence[ast.expr], kernels: Sequence[PortedKernel]) -> str:
+    """An argument that all kernels write through, so it is a tensor, if it can be written twice."""
+    translations = [variant.translation for kernel in kernels for variant in kernel.variants]
+    written = set[str].intersection(*({*translation.writes} for translation in translations))
+    at = next((n for n, x in enumerate(translations[0].parameters) if x.name in written), len(arguments))
+    match arguments[at : at + 1] or arguments[:1]:
+        case [ast.Starred(value=ast.Name(id=name))]:
+            return f"{name}[{at}]"
+        case [ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr")) | tensor]:
             _require(not any(isinstance(part, (ast.Starred, ast.Call)) for part in ast.walk(tensor)))
             return ast.unparse(tensor)
+    raise NotPlain
 
 
 def _type(parameter: Parameter) -> str:
@@ -450,16 +502,6 @@ def _type(parameter: Parameter) -> str:
         case ScalarType(bits=1):
             return "bool"
     return "int"
-
-
-def _grid(grid: ast.expr, takes: set[str]) -> str:
-    """A grid as Triton takes it: a tuple, or a function of the kernel's arguments by their names."""
-    match grid:
-        case ast.List(elts=sizes) | ast.Tuple(elts=sizes):
-            return ast.unparse(ast.Tuple(sizes))
-        case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)]), body=body):
-            return f"lambda {name}: {_grid(_Meta(name, takes).visit(copy.deepcopy(body)), takes)}"
-    raise NotPlain
 
 
 class _Meta(ast.NodeTransformer):

@@ -111,7 +111,7 @@ class Places:
                 self._named.setdefault(name, []).append(node)
                 self._pickles |= name in _PICKLES and isinstance(node, ast.Attribute)
             case ast.AugAssign(target=target):
-                self._named.setdefault(_tail(target), []).append(target)
+                self._named.setdefault(tail(target), []).append(target)
             case ast.FunctionDef(name=name):
                 self._functions.setdefault(name, []).append(node)
             case ast.ClassDef(name=name, body=body):
@@ -182,14 +182,14 @@ class Places:
 
     def _passed(self, call: ast.Call, value: ast.AST, to: int | str | None) -> set[_Name] | None:
         """The parameter that an argument is, by its place or its name."""
-        called = _tail(call.func)
-        if called == "kernel" or (called == "partial" and _tail(call.args[0]) == "kernel"):
+        called = tail(call.func)
+        if called == "kernel" or (called == "partial" and tail(call.args[0]) == "kernel"):
             return set()
         if called in _HOLDS:
             return self._given(call)
         functions, file = self._functions.get(called, []), [*self._around(call)][-1]
         functions = [function for function in functions if file in self._around(function)] or functions
-        if len(functions) != 1 or not {_tail(part) for part in functions[0].decorator_list} <= _SAME:
+        if len(functions) != 1 or not {tail(part) for part in functions[0].decorator_list} <= _SAME:
             return None
         arguments = functions[0].args
         names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
@@ -217,11 +217,11 @@ class Places:
         return set()
 
 
-def _tail(node: ast.expr) -> str:
+def tail(node: ast.expr) -> str:
     """``kernel`` of ``triton.kernel``, and of what it is called with."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
         case ast.Call(func=function):
-            return _tail(function)
+            return tail(function)
     return ""

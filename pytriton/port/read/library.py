@@ -33,9 +33,7 @@ NAMES: Final = frozenset(
     """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
     utils""".split()
 )
-PASSED: Final = frozenset(
-    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
-)
+PASSED: Final = frozenset("Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split())
 MAX_ELEMENTS: Final = 256  # of a list that a function makes, or that a loop visits
 
 DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}
@@ -96,17 +94,10 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
         source,
         line,
         dict(defines) if isinstance(defines, dict) else {} if defines is None else {None: defines},
-        configs(options.get("autotune_configs") or options.get("autotune_vals") or ()),
+        options.get("autotune_configs") or options.get("autotune_vals") or (),
         kernel,
         options.get("strict_literals") is True,
     )
-
-
-def configs(listed: Any) -> Any:
-    """The defines of each config of ``autotune_configs``, which may be a pair with a number of warps."""
-    if not isinstance(listed, (list, tuple)):
-        return listed
-    return tuple(item[0] if isinstance(item, tuple) and item else item for item in listed)
 
 
 # files

@@ -125,7 +125,7 @@ class KernelObject:
     source: Any
     line: int
     defines: dict[Any, Any]
-    points: Any = ()
+    points: Any = ()  # configs, each may be a pair with a number of warps
     kernel: Any = None
     strict_literals: bool = False
 
