@@ -105,12 +105,13 @@ def fold(
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     reads = _reads(bodies)
     always = {name for name, of in reads.items() if of == all_variants.all}
-    types = dict(_types(all_variants, reads))
-    typed = (*_typed({name: node for name, node in types.items() if name in always}),)
-    rest = {name: node for name, node in types.items() if name not in always}
+    types = [*_types(all_variants, reads)]
+    typed = (*_typed({name: node for name, node, of in types if of == all_variants.all}),)
+    rest = [row for row in types if row[2] != all_variants.all]
     bodies = [
-        ((*_typed_where_read(body, {name: node for name, node in rest.items() if reads[name] & of}),), of)
+        ((*_typed_where_read(body, dict(row)),), part)
         for body, of in bodies
+        for row, part in _by_types(all_variants, of, rest)
     ]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
@@ -183,7 +184,7 @@ def _cure(condition: Node, options: Mapping[str, str]) -> str:
     """The message of an assertion: the compiler shows the condition above it. ``options``: what each is there."""
     words = re.findall(r"\w+", show(condition))
     cure = " ".join(f"-D {name}=..." for name, word in options.items() if word in words)
-    return f'"port again with {cure if len(cure) < MAX_OPTIONS else "-D"}"'
+    return f'"port again with {cure if len(cure) < MAX_OPTIONS else "-D or a --run of this"}"'
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:
@@ -224,27 +225,47 @@ def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:
 _RENAMED: Final = ("int1", "int8", "uint8", "uint16", "uint32", "uint64")
 
 
-def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, Node]]:
-    """Of each pointer that is read what the text declares it as: a condition, or the same bits as of this type.
+def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, Node, Set]]:
+    """Of each pointer that is read what the text declares it as: a condition, or the same bits as of this type; and
+    for which variants.
 
     Those of one type have that of the first, or of the pointer of which a define is asked (leaves.py).
     """
     always = {name for name, of in reads.items() if of == variants.all}
     firsts = [pointer for pointer, _ in variants.type_defines(always).values()]
     for name, words in variants.pointers.items():
-        of = [*variants.members(reads.get(name, 0))]
-        if not of or name in firsts:
-            continue
-        known = {words[n] for n in of}
-        alike = [first for first in firsts if all(words[n] == variants.elements[first][n] for n in of)]
-        dtype, type_ = Atom(f"{name}.dtype"), Call("tl.pointer_type", (Atom(f"tl.{min(known)}"),))
-        if len(known) == 1 and not known.isdisjoint(_RENAMED):
-            yield name, Method(Atom(name), "to", (type_,))
-        elif alike:
-            yield name, BinOp("==", dtype, Atom(f"{alike[0]}.dtype"))
-        elif len(known) == 1:
-            firsts += [name] * (name in always)
-            yield name, BinOp("==", dtype, type_)
+        left = [*variants.members(reads.get(name, 0))] if name not in firsts else []
+        while left:
+            choices: list[tuple[list[int], Node]] = []
+            for first in firsts:
+                alike = BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
+                choices.append(([n for n in left if words[n] == variants.elements[first][n]], alike))
+            for word in {words[n]: None for n in left}:
+                choice = [n for n in left if words[n] == word], _of_type(name, word)
+                choices.insert(0 if word in _RENAMED else len(choices), choice)
+            of, node = max(choices, key=lambda choice: len(choice[0]))
+            yield name, node, sum(1 << n for n in of)
+            firsts += [name] * (len(of) == variants.count)
+            left = [n for n in left if n not in of]
+
+
+def _of_type(name: str, word: str) -> Node:
+    """A pointer's type, or the same bits where programs pass another one."""
+    type_ = Call("tl.pointer_type", (Atom(f"tl.{word}"),))
+    return (
+        Method(Atom(name), "to", (type_,)) if word in _RENAMED else BinOp("==", Atom(f"{name}.dtype"), type_)
+    )
+
+
+def _by_types(
+    variants: Variants, of: Set, types: Iterable[tuple[str, Node, Set]]
+) -> Iterable[tuple[tuple[tuple[str, Node], ...], Set]]:
+    """The variants of a body by what their pointers are declared as."""
+    parts: dict[tuple[tuple[str, Node], ...], Set] = {}
+    for n in variants.members(of):
+        key = tuple((name, node) for name, node, typed in types if typed >> n & 1)
+        parts[key] = parts.get(key, 0) | 1 << n
+    return parts.items()
 
 
 def _typed(types: Mapping[str, Node], line: int = 0) -> Iterator[Statement]:

@@ -11,13 +11,14 @@ import argparse
 import ast
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from pytriton.command_line import usage
 from pytriton.errors import counted
+from pytriton.fold.variants import names_in
 from pytriton.port.notes import Note, remarks, shown_path
 from pytriton.port.package.check import wrong_results, wrong_sites
 from pytriton.port.package.comparison import comparisons
@@ -35,7 +36,7 @@ from pytriton.port.package.output import (
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
 from pytriton.port.package.texts import Places
 from pytriton.port.ported import PortedText, found_texts, port_texts, provable
-from pytriton.port.read.extract import files, root_of
+from pytriton.port.read.extract import HOLE, files, root_of
 from pytriton.port.report import count, entries, write_report
 from pytriton.port.run.observations import ProgramError, observe
 from pytriton.progress import report
@@ -65,6 +66,8 @@ def port(options: argparse.Namespace) -> int:
         return _refused(str(error))
     os.environ.pop("TRITON_INTERPRET", None)  # kernels are compiled, to be proved
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
+    if strange_names := _unknown(_given(options.defines), [str(found.text) for found, _ in texts]):
+        return usage(options, f"-D {strange_names[0]}: no source has this name")
     ported = _ported(texts, root, options)
     package = port_package(root, ported) if is_package else port_alone(root, ported)
     wrong = [*wrong_sites(package)] if provable() and package.files else []
@@ -143,6 +146,13 @@ def _given(pairs: Sequence[str]) -> dict[str, Any]:
     return defines
 
 
+def _unknown(defines: Mapping[str, Any], texts: Sequence[str]) -> list[str]:
+    """The defines that no text has, nor the text of another one; where texts are read to the end."""
+    words = {word for text in (*texts, *map(str, defines.values())) for word in names_in(text)}
+    whole = texts and not any(HOLE in text or "##" in text for text in texts)
+    return [name for name in defines if name not in words] if whole else []
+
+
 def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> list[PortedText]:
     """The texts, ported and proved; a line is printed for each kernel as soon as it is done."""
     stream = sys.stderr if options.diff else sys.stdout
@@ -191,17 +201,17 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
     status = 0
     for folder, files_wanted in folders:
         if folder == root:
-            count = write_in_place(root, package.files)
+            touched = write_in_place(root, package.files)
         else:
             others = [name for name in strange(folder, files_wanted) if is_package or name in files_wanted]
             if others and not options.check:
                 return _refused(f"{folder}: has other files than those of this port: {_listed(others)}")
-            count = len(missing(folder, files_wanted)) + len(others)
+            touched = [*missing(folder, files_wanted), *others]
             if not options.check:
                 write_new(folder, files_wanted, root)
-        status |= options.check and count > 0
-        done = "would be written" if options.check else "written"
-        print(f"{folder}: {_counted(package, folder is folders[0][0])}{counted(count, 'file')} {done}")
+        status |= options.check and bool(touched)
+        done = f"would be written{': ' * bool(touched)}{_listed(touched)}" if options.check else "written"
+        print(f"{folder}: {_counted(package, folder is folders[0][0])}{counted(len(touched), 'file')} {done}")
     return status
 
 

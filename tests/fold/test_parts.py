@@ -175,6 +175,27 @@ __global__ void f(T *X, T *Y, int *LUT, int *LOCKS, unsigned *SEED, float *BIAS,
     assert "\n    if SIGNED:\n        SIGN = SIGN.to(tl.pointer_type(tl.int8))\n" in folded
 
 
+def test_a_pointer_of_another_type_by_a_flag() -> None:
+    text = """\
+#ifdef WIDE
+#define ELEMENT float
+#else
+#define ELEMENT T
+#endif
+__global__ void f(T *X, ELEMENT *W) { *(X + 0 ... 16) = *(W + 0 ... 16); }
+"""
+    sets: list[dict[str, object]] = [
+        {"T": t, **flag} for t in ("half", "float") for flag in ({}, {"WIDE": True})
+    ]
+    folded = fold(text, variants(*sets, text=text)).text
+    wide = 'tl.static_assert(W.dtype == tl.pointer_type(tl.float32), "pass tensors of these types")'
+    alike = 'tl.static_assert(W.dtype == X.dtype, "pass tensors of these types")'
+    assert (
+        f"    if WIDE and X.dtype.element_ty == tl.float16:\n        {wide}\n    else:\n        {alike}\n"
+        in folded
+    )
+
+
 def test_types_of_parameters_must_be_alike() -> None:
     text = "__global__ void f(float *X, T n) { *X = n; }"
     with pytest.raises(Unfoldable, match=r"n is not always tl\.int64"):

@@ -63,6 +63,7 @@ PACKAGES = {
     "absent_tensors": Habit(),
     "addresses": Habit(),
     "bits_of_tensors": Habit(),
+    "buffer_sizes": Habit(),
     "built_in_parts": Habit(),
     "changed_defines": Habit(),
     "class_attributes": Habit(),

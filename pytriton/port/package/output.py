@@ -67,8 +67,8 @@ def write_new(target: Path, wanted: Files, root: Path | None = None) -> None:
             path.chmod((root / name).stat().st_mode)
 
 
-def write_in_place(root: Path, files: Files) -> int:
-    """The change, made in the package itself; how many files were touched. Raises OSError.
+def write_in_place(root: Path, files: Files) -> list[str]:
+    """The change, made in the package itself; the files that were touched. Raises OSError.
 
     There is a commit for each file, new ones first, and a last one for those that leave.
     """
@@ -77,15 +77,16 @@ def write_in_place(root: Path, files: Files) -> int:
             raise OSError(1, "git ignores this file: commit it first", name)
     for name in sorted(files, key=lambda name: (root / name).exists()):
         if (data := files[name]) is not None:
+            what = f"port {name} to @triton.jit" if (root / name).exists() else f"add {name} for the port"
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(data)
-            _commit(root, f"port {name} to @triton.jit", [name])
+            _commit(root, what, [name])
     left = [name for name, data in files.items() if data is None]
     for name in left:
         (root / name).unlink()
     if left:
         _commit(root, f"remove what was ported from {root.name}", left)
-    return len(files)
+    return [*files]
 
 
 def _commit(root: Path, message: str, names: Sequence[str]) -> None:

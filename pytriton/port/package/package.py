@@ -14,7 +14,7 @@ import re
 import symtable
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,7 +44,7 @@ from pytriton.port.package.launcher import TESTING, launcher, module_of_names, m
 from pytriton.port.package.modules import ModuleKernel, module, source_name, table
 from pytriton.port.package.plain import NotPlain, Plain, ReadLaunch
 from pytriton.port.package.texts import Place, Places, digest
-from pytriton.port.ported import PortedText
+from pytriton.port.ported import PortedText, observed_defines
 from pytriton.port.read.extract import is_part
 from pytriton.port.read.library import NAMES, PASSED
 
@@ -164,7 +164,9 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             _port_text(work, text)
         elif not any(is_part(text.job.text, other.job.text) for other in texts if other is not text):
             here = work.shown(text.extracted.path, text.extracted.text.line_at(0))
-            work.package.problems.append(Note(here, "nothing launches this source"))
+            work.package.problems.append(
+                Note(here, "nothing launches this source, so it is not written: use --run")
+            )
     if work.package.kernels:
         _edit_files(work, texts)
         _write_modules(work)
@@ -336,8 +338,12 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
 # ---------------------------------------------------------------- without a launcher
 
 
-def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | None]:
-    """The files where all launches can be written as Triton's; raises NotPlain."""
+Launched = Mapping[Path, Sequence[ReadLaunch]]  # by the files of the launches
+Sources = Mapping[Path, Mapping[tuple[int, int], Mapping[str, PortedKernel]]]  # by file, place and name
+
+
+def _read_launches(work: _Work, texts: Sequence[PortedText]) -> tuple[Launched, Sources]:
+    """All launches, and what stands for a kernel; raises NotPlain."""
     launched: defaultdict[Path, list[ReadLaunch]] = defaultdict(list)
     sources: defaultdict[Path, dict[tuple[int, int], dict[str, PortedKernel]]] = defaultdict(dict)
     for text in texts:
@@ -351,10 +357,18 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
             stays = not line or work.places.is_asked((path.resolve(), line, column))
             if len(kernels) != 1 or site.file is None or stays:
                 raise NotPlain
-            launched[site.file.resolve()].append(ReadLaunch(site, kernels[0]))
+            made = (seen for seen in text.observed if seen.line == site.kernel.line)
+            observed = [defines for seen in made for defines in observed_defines(seen)]
+            launched[site.file.resolve()].append(ReadLaunch(site, kernels[0], observed))
             of_place = sources[path.resolve()].setdefault((line, column), {})
             if of_place.setdefault(name or "", kernels[0]) is not kernels[0]:
                 raise NotPlain  # several texts
+    return launched, sources
+
+
+def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | None]:
+    """The files where all launches can be written as Triton's; raises NotPlain."""
+    launched, sources = _read_launches(work, texts)
     files: dict[str, bytes | None] = dict.fromkeys(map(work.shown, work.files))
     uses, code, tunes = Uses(), work.places.trees, False
     if not sources.keys() <= {*code}:
@@ -364,7 +378,7 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
         file, taken = PythonFile(path.read_bytes()), {*names_of_all}
         names: dict[int, Replacement] = {}
         for placed in work.package.placed:
-            if any(placed.kernel is kernel for of in sources[path].values() for kernel in of.values()):
+            if any(placed.kernel is kernel for of in sources.get(path, {}).values() for kernel in of.values()):
                 clashes = placed.function in taken
                 alias = _free(f"{placed.function}_kernel" if clashes else placed.function, taken)
                 name = f"{placed.function} as {alias}" if clashes else alias
@@ -372,12 +386,12 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
                     name, placed.module.removesuffix(".py").replace("/", ".")
                 )
         named: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
-        for at, of in sources[path].items():
+        for at, of in sources.get(path, {}).items():
             for name, function in of.items():
                 if id(function) not in names:
                     raise NotPlain  # a kernel that its text is not ported for
                 named[at][name] = names[id(function)].alias
-        plain = Plain(file, launched[path], named)
+        plain = Plain(file, launched.get(path, ()), named)
         edits = [*plain.edits(), *tensors(file), *(imports(file, _dots(work, path)) if plain.module else ())]
         if plain.module:
             uses.add(uses_of(file.tree))

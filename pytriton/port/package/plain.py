@@ -47,10 +47,11 @@ class NotPlain(Exception):
 
 
 class ReadLaunch(NamedTuple):
-    """A launch that was read, and its function."""
+    """A launch that was read, its function, and the defines that a run gave its kernel object."""
 
     site: LaunchSite
     kernel: PortedKernel
+    observed: Sequence[Mapping[str, Any]] = ()
 
 
 class Plain:
@@ -190,7 +191,7 @@ class Plain:
         words = {str(member.defines.get(name)) for member in sets}
         _require(isinstance(node, ast.Constant) or _DTYPES.isdisjoint(words))
         known = [launch.site.kernel.defines.get(name) for launch in of_call]
-        known += [member.defines.get(name) for member in sets if "observed" in member.origins]
+        known += [defines.get(name) for launch in of_call for defines in launch.observed]
         texts = any(isinstance(value, str) and number(value) == value for value in _constants(node))
         integer = any(name in launch.kernel.folded.leaves.integers for launch in of_call)
         _require(not (texts and integer) or _is_number(node, around))

@@ -33,7 +33,9 @@ NAMES: Final = frozenset(
     """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
     utils""".split()
 )
-PASSED: Final = frozenset("Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split())
+PASSED: Final = frozenset(
+    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
+)
 MAX_ELEMENTS: Final = 256  # of a list that a function makes, or that a loop visits
 
 DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}
