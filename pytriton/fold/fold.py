@@ -115,7 +115,7 @@ def fold(
     ]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
-    body = (*typed, *padding.definitions(all_variants), *merged)
+    body: tuple[Statement, ...] = (*padding.definitions(all_variants), *merged)
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(all_variants, body, text)
     parameters = _parameters([kernel for kernel, _ in kernels])
@@ -128,7 +128,7 @@ def fold(
         name,
         _union(kernel.above for kernel, _ in kernels),
         (*parameters, *(FunctionParameter(constexpr, CONSTEXPR) for constexpr in names)),
-        tuple(body),
+        (*typed, *body),
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )

@@ -378,7 +378,9 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
         file, taken = PythonFile(path.read_bytes()), {*names_of_all}
         names: dict[int, Replacement] = {}
         for placed in work.package.placed:
-            if any(placed.kernel is kernel for of in sources.get(path, {}).values() for kernel in of.values()):
+            if any(
+                placed.kernel is kernel for of in sources.get(path, {}).values() for kernel in of.values()
+            ):
                 clashes = placed.function in taken
                 alias = _free(f"{placed.function}_kernel" if clashes else placed.function, taken)
                 name = f"{placed.function} as {alias}" if clashes else alias

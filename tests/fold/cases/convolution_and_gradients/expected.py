@@ -24,7 +24,7 @@ def conv(
         and not DX
         or not DW
         and (TC > 0 and TC & (TC - 1) == 0 or TC >= 1 and not (TC > 0 and TC & (TC - 1) == 0) and 1 % TC != 0),
-        "port again with -D",
+        "port again with -D or a --run of this",
     )
     tl.static_assert(
         X.dtype.element_ty == tl.float16

@@ -20,24 +20,27 @@ def matmul(
     A, B, C,  # half* or float*
     alpha: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
-    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr, STRIDE_AK: tl.constexpr,
-    STRIDE_AM: tl.constexpr, STRIDE_BK: tl.constexpr, SHAPE_A: tl.constexpr, USE_A: tl.constexpr,
-    BROADCAST_AK: tl.constexpr, BROADCAST_AM: tl.constexpr, STRIDE_BN: tl.constexpr, SHAPE_B: tl.constexpr,
+    TM: tl.constexpr, TN: tl.constexpr, TZ: tl.constexpr, TK: tl.constexpr, STRIDE_AM: tl.constexpr,
+    STRIDE_BK: tl.constexpr, STRIDE_BN: tl.constexpr, STRIDE_AK: tl.constexpr, SHAPE_A: tl.constexpr,
+    USE_A: tl.constexpr, BROADCAST_AK: tl.constexpr, BROADCAST_AM: tl.constexpr, SHAPE_B: tl.constexpr,
     USE_B: tl.constexpr, BROADCAST_BK: tl.constexpr, BROADCAST_BN: tl.constexpr, MASKED: tl.constexpr = False,
     RELU: tl.constexpr = False, GELU: tl.constexpr = False,
 ):  # fmt: skip
+    tl.static_assert(isinstance(TZ, int) and TZ < 2**31 and TZ > -(2**31), "port again with -D TZ=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(isinstance(TZ, int) and TZ <= 2147483647 and TZ >= 1, "port again with -D TZ=...")
-    tl.static_assert(not GELU or not RELU, "port again with -D RELU=... -D GELU=...")
+    tl.static_assert(TZ >= 1, "port again with -D TZ=...")
+    tl.static_assert(not RELU or not GELU, "port again with -D RELU=... -D GELU=...")
     tl.static_assert(
         BROADCAST_BK == ":, newaxis" and BROADCAST_BN == "newaxis, :" and SHAPE_B == "TK, TN" and STRIDE_BK == "ldb" and
         USE_B == "b" and spelled(STRIDE_BN) == "1" or BROADCAST_BK == "newaxis, :" and BROADCAST_BN == ":, newaxis" and
-        SHAPE_B == "TN, TK" and STRIDE_BN == "ldb" and USE_B == "^b" and spelled(STRIDE_BK) == "1", "port again with -D"
+        SHAPE_B == "TN, TK" and STRIDE_BN == "ldb" and USE_B == "^b" and spelled(STRIDE_BK) == "1",
+        "port again with -D or a --run of this"
     )  # fmt: skip
     tl.static_assert(
         BROADCAST_AK == ":, newaxis" and BROADCAST_AM == "newaxis, :" and SHAPE_A == "TK, TM" and STRIDE_AK == "lda" and
         USE_A == "^a" and spelled(STRIDE_AM) == "1" or BROADCAST_AK == "newaxis, :" and BROADCAST_AM == ":, newaxis" and
-        SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1", "port again with -D"
+        SHAPE_A == "TM, TK" and STRIDE_AM == "lda" and USE_A == "a" and spelled(STRIDE_AK) == "1",
+        "port again with -D or a --run of this"
     )  # fmt: skip
     tl.static_assert(B.dtype == A.dtype and C.dtype == A.dtype, "pass tensors of these types")
     # prologue
@@ -66,32 +69,17 @@ def matmul(
     else:
         pb = B + rk[None, :] + rn[:, None] * ldb
     # prefetches operands
-    if MASKED:
-        if STRIDE_AM == "lda":
-            a_mask = (rk < K)[None, :] & (rm < M)[:, None]
-        else:
-            a_mask = (rk < K)[:, None] & (rm < M)[None, :]
-        if STRIDE_BK == "ldb":
-            b_mask = (rk < K)[:, None] & (rn < N)[None, :]
-        else:
-            b_mask = (rk < K)[None, :] & (rn < N)[:, None]
+    if MASKED and STRIDE_AM == "lda":
+        a_mask = (rk < K)[None, :] & (rm < M)[:, None]
+    elif MASKED:
+        a_mask = (rk < K)[:, None] & (rm < M)[None, :]
+    if MASKED and STRIDE_BN != "ldb":
+        b_mask = (rk < K)[:, None] & (rn < N)[None, :]
+    elif MASKED:
+        b_mask = (rk < K)[None, :] & (rn < N)[:, None]
     # reduction loop
     acc = tl.zeros((TM, TN), dtype=tl.float32)
-    if MASKED:
-        for k in range(K, 0, -TK):
-            a = tl.load(pa, mask=a_mask, other=0.0)
-            b = tl.load(pb, mask=b_mask, other=0.0)
-            acc = tl.dot(
-                a if STRIDE_AM == "lda" else tl.trans(a),
-                b if STRIDE_BK == "ldb" else tl.trans(b),
-                acc,
-                input_precision="ieee",
-            )
-            pa += TK * (lda if STRIDE_AK == "lda" else 1)
-            pb += TK * (ldb if STRIDE_BK == "ldb" else 1)
-            a_mask = tl.full((TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1)
-            b_mask = tl.full((TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1)
-    else:
+    if not MASKED:
         for k in range(0, K, TK):
             a = tl.load(pa)
             b = tl.load(pb)
@@ -101,8 +89,22 @@ def matmul(
                 acc,
                 input_precision="ieee",
             )
-            pa += TK * (lda if STRIDE_AK == "lda" else 1)
-            pb += TK * (ldb if STRIDE_BK == "ldb" else 1)
+            pa += TK if STRIDE_AM == "lda" else TK * lda
+            pb += TK * ldb if STRIDE_BK == "ldb" else TK
+    else:
+        for k in range(K, 0, -TK):
+            a = tl.load(pa, mask=a_mask, other=0.0)
+            b = tl.load(pb, mask=b_mask, other=0.0)
+            acc = tl.dot(
+                a if STRIDE_AM == "lda" else tl.trans(a),
+                b if STRIDE_BK == "ldb" else tl.trans(b),
+                acc,
+                input_precision="ieee",
+            )
+            pa += TK if STRIDE_AM == "lda" else TK * lda
+            pb += TK * ldb if STRIDE_BK == "ldb" else TK
+            a_mask = tl.full((TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1)
+            b_mask = tl.full((TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1)
     acc *= alpha
     if RELU:
         acc = tl.where(acc > 0.0, acc, 0.0)

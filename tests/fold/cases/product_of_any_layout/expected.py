@@ -21,10 +21,11 @@ def product(
     scale: tl.float32, M, N, K, lda, ldb, ldc,
     locks,  # int*
     SPLIT: tl.constexpr, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, A_DOWN: tl.constexpr,
-    A_ACROSS: tl.constexpr, B_DOWN: tl.constexpr, B_ACROSS: tl.constexpr,
+    B_DOWN: tl.constexpr, A_ACROSS: tl.constexpr, B_ACROSS: tl.constexpr,
 ):  # fmt: skip
+    tl.static_assert(isinstance(SPLIT, int) and SPLIT < 2**31 and SPLIT > -(2**31), "port again with -D SPLIT=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.bfloat16, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(isinstance(SPLIT, int) and SPLIT <= 2147483647 and SPLIT >= 1, "port again with -D SPLIT=...")
+    tl.static_assert(SPLIT >= 1, "port again with -D SPLIT=...")
     tl.static_assert(
         B_ACROSS == "ldb" and spelled(B_DOWN) == "1" or B_DOWN == "ldb" and spelled(B_ACROSS) == "1",
         "port again with -D B_DOWN=... -D B_ACROSS=...",
@@ -51,24 +52,22 @@ def product(
     okm = im < M
     okn = in_ < N
     # first tiles
-    pa = (
-        A
-        + im[:, None] * (lda if A_DOWN == "lda" else 1)
-        + (piece * K + ik)[None, :] * (lda if A_ACROSS == "lda" else 1)
-    )
-    pb = (
-        B
-        + (piece * K + ik)[:, None] * (ldb if B_DOWN == "ldb" else 1)
-        + in_[None, :] * (ldb if B_ACROSS == "ldb" else 1)
-    )
+    if A_DOWN == "lda":
+        pa = A + im[:, None] * lda + (piece * K + ik)[None, :]
+    else:
+        pa = A + im[:, None] + (piece * K + ik)[None, :] * lda
+    if B_DOWN == "ldb":
+        pb = B + (piece * K + ik)[:, None] * ldb + in_[None, :]
+    else:
+        pb = B + (piece * K + ik)[:, None] + in_[None, :] * ldb
     # multiply these while the next ones arrive
     sum = tl.zeros((TM, TN), dtype=tl.float32)
     rest = K % TK
     for left in range(K, rest, -TK):
         a = tl.load(pa, mask=okm[:, None], other=0.0)
-        pa += TK * (lda if A_ACROSS == "lda" else 1)
+        pa += TK if A_DOWN == "lda" else TK * lda
         b = tl.load(pb, mask=okn[None, :], other=0.0)
-        pb += TK * (ldb if B_DOWN == "ldb" else 1)
+        pb += TK * ldb if B_DOWN == "ldb" else TK
         sum = tl.dot(a, b, sum, input_precision="ieee")
     # what is left, under its masks
     if rest > 0:

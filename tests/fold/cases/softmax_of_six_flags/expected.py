@@ -14,12 +14,10 @@ def softmax_fwd(
     APPLY_RPE: tl.constexpr = False, APPLY_KEYS: tl.constexpr = False, KEYS_MUL: tl.constexpr = False,
     APPLY_PAIRS: tl.constexpr = False, PAIRS_MUL: tl.constexpr = False,
 ):  # fmt: skip
-    tl.static_assert(
-        isinstance(BLOCK, int) and BLOCK != 0 and BLOCK <= 2147483647 and BLOCK >= -2147483647,
-        "port again with -D BLOCK=...",
-    )
-    tl.static_assert(APPLY_PAIRS or not PAIRS_MUL, "port again with -D APPLY_PAIRS=... -D PAIRS_MUL=...")
-    tl.static_assert(APPLY_KEYS or not KEYS_MUL, "port again with -D APPLY_KEYS=... -D KEYS_MUL=...")
+    tl.static_assert(isinstance(BLOCK, int) and BLOCK < 2**31 and BLOCK > -(2**31), "port again with -D BLOCK=...")
+    tl.static_assert(BLOCK != 0, "port again with -D BLOCK=...")
+    tl.static_assert(not PAIRS_MUL or APPLY_PAIRS, "port again with -D APPLY_PAIRS=... -D PAIRS_MUL=...")
+    tl.static_assert(not KEYS_MUL or APPLY_KEYS, "port again with -D APPLY_KEYS=... -D KEYS_MUL=...")
     tl.static_assert(
         INFINITY == "F16_INFINITY"
         and X.dtype.element_ty == tl.float16

@@ -14,12 +14,6 @@ def spelled(value):
     return str(value)
 
 
-@triton.constexpr_function
-def are_int32(*numbers):
-    # what an int of C holds: larger numbers are of another type there, and here
-    return all(isinstance(number, int) and abs(number) < 2**31 for number in numbers)
-
-
 @triton.jit
 def kernel(
     A, B, C,  # half* or float*
@@ -31,13 +25,14 @@ def kernel(
     STRIDE_OUTER: tl.constexpr, STRIDE_INNER: tl.constexpr, SDD: tl.constexpr = False, DSD: tl.constexpr = False,
     DDS: tl.constexpr = False,
 ):  # fmt: skip
+    tl.static_assert(isinstance(BLOCK, int) and BLOCK < 2**31 and BLOCK > -(2**31), "port again with -D BLOCK=...")
+    tl.static_assert(isinstance(TZ, int) and TZ < 2**31 and TZ > -(2**31), "port again with -D TZ=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
-    tl.static_assert(are_int32(BLOCK, TZ), "port again with -D BLOCK=... -D TZ=...")
     tl.static_assert(
         SDD and STRIDE_OUTER == "BLOCK" and not DDS and not DSD and spelled(STRIDE_INNER) == "1" and (TZ == 1 or TZ != 0
-        and (TK * TZ <= 2147483646 and TK * TZ >= 1)) or not SDD and TZ == 1 and (STRIDE_INNER == "BLOCK" and
-        spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and spelled(STRIDE_INNER) == "1") and (DDS and not DSD
-        or DSD and not DDS), "port again with -D"
+        and TZ != 1 and (TK * TZ <= 2147483646 and TK * TZ >= 1)) or not SDD and TZ == 1 and (STRIDE_INNER == "BLOCK"
+        and spelled(STRIDE_OUTER) == "1" or STRIDE_OUTER == "BLOCK" and spelled(STRIDE_INNER) == "1") and (DDS and not
+        DSD or DSD and not DDS), "port again with -D or a --run of this"
     )  # fmt: skip
     tl.static_assert(
         B.dtype == A.dtype and C.dtype == A.dtype and LUT.dtype == tl.pointer_type(tl.int32),
@@ -95,26 +90,20 @@ def kernel(
         for k in range(size):
             block = tl.load(pidx)
             rko = tl.load(pidx + 1) * BLOCK + rk
+            if DSD and STRIDE_OUTER == "BLOCK":
+                pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] * BLOCK + rk[None, :]
+            elif DSD:
+                pa = A + pidz * stride_za + block * BLOCK * BLOCK + ri[:, None] + rk[None, :] * BLOCK
             if DSD:
-                pa = (
-                    A
-                    + pidz * stride_za
-                    + block * BLOCK * BLOCK
-                    + ri[:, None] * (BLOCK if STRIDE_OUTER == "BLOCK" else 1)
-                    + rk[None, :] * (BLOCK if STRIDE_INNER == "BLOCK" else 1)
-                )
                 pb = B + pidz * stride_zb + head * stride_hb + rko[:, None] * stride_kb + rn[None, :] * stride_nb
                 a = tl.load(pa)
                 b = tl.load(pb, mask=checkn[None, :], other=0.0)
             else:
                 pa = A + pidz * stride_za + head * stride_ha + rm[:, None] * stride_ma + rko[None, :] * stride_ka
-                pb = (
-                    B
-                    + pidz * stride_zb
-                    + block * BLOCK * BLOCK
-                    + rk[:, None] * (BLOCK if STRIDE_OUTER == "BLOCK" else 1)
-                    + rj[None, :] * (BLOCK if STRIDE_INNER == "BLOCK" else 1)
-                )
+                if STRIDE_OUTER == "BLOCK":
+                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] * BLOCK + rj[None, :]
+                else:
+                    pb = B + pidz * stride_zb + block * BLOCK * BLOCK + rk[:, None] + rj[None, :] * BLOCK
                 a = tl.load(pa, mask=checkm[:, None], other=0.0)
                 b = tl.load(pb)
             acc = tl.dot(a, b, acc, input_precision="ieee")
