@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import sys
 from itertools import pairwise
@@ -548,6 +549,25 @@ def add(x, bias=None):
     kernel(bias, x, y, x.numel(), grid=[1])
     return y.tolist()
 """
+OF_INFINITY = """\
+import torch
+import triton
+
+src = '''
+__global__ void fill(float *Y, float *X, int n) {
+  int i[4] = 0 ... 4;
+  float x[4] = *?(i < n)(X + i);
+  *(Y + i) = i < n ? x : LOW;
+}
+'''
+
+
+def filled(x):
+    y = torch.empty(4)
+    kernel = triton.kernel(src, x.device, defines={'LOW': float('-inf')})
+    kernel(y.data_ptr(), x.data_ptr(), x.numel(), grid=[1])
+    return y.tolist()
+"""
 
 
 @pytest.mark.parametrize(
@@ -555,8 +575,9 @@ def add(x, bias=None):
     [
         (OF_TWO_TYPES, "old.axpy(x, 0.5) + old.axpy(x, 2)", [1.0, -2.0, 4.0, -8.0]),
         (OF_NONE, "old.add(x) + old.add(x, x)", [2.0, -4.0, 4.0, -8.0]),
+        (OF_INFINITY, "old.filled(x)", [2.0, -4.0, -math.inf, -math.inf]),
     ],
-    ids=["a number of two types", "no tensor in the first place"],
+    ids=["a number of two types", "no tensor in the first place", "a define that is infinite"],
 )
 def test_arguments_of_a_ported_launch(text: str, calls: str, want: list[float], tmp_path: Path) -> None:
     assert port(text, tmp_path) == 0

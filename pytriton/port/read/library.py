@@ -155,5 +155,5 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
     **dict.fromkeys(("os.path.realpath", "os.path.abspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "range": lambda *bounds: iter(range(*bounds)),
-    **{function.__name__: function for function in (len, min, max, sorted, str, int, bool)},
+    **{function.__name__: function for function in (len, min, max, sorted, str, int, float, bool)},
 }
