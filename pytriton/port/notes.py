@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytriton.command_line import with_options
+from pytriton.emit.python import show
 from pytriton.errors import Diagnostic, Report, counted
 from pytriton.fold.variants import asked_names
 from pytriton.lang.tokens import tokenize
@@ -24,6 +25,7 @@ from pytriton.source import Source, Span
 
 _UNKNOWN_NAMES: Final = ("TC203", "TC301", "TC305", "TC201")  # which a define may stand for
 MAX_DIAGNOSTICS: Final = 3
+MAX_CONDITION: Final = 1000  # characters of what a kernel accepts, which is more than a person reads
 
 
 class Note(NamedTuple):
@@ -93,6 +95,11 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
     if left_out:
         reason = (
             f"a launch with {' or '.join(left_out)} is refused: add it with -D, or with a --run that has it"
+        )
+        notes.append(Note(here, reason))
+    if any(len(show(condition)) > MAX_CONDITION for condition in kernel.folded.leaves.accepted):
+        reason = (
+            "defines are accepted in the combinations that were proved: a --run that launches more adds them"
         )
         notes.append(Note(here, reason))
     lost = [

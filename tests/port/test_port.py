@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -338,6 +339,28 @@ def test_what_no_call_leads_to_is_named(small: Path) -> None:
     assert main(["port", "modes", "--out", "more", "--report", "report.json"]) == 0
     names = {defines["NAME"] for defines in report(small)["ops.py:ops_kernel"]["sets"]}
     assert names == {"twice", "thrice"}
+
+
+def test_many_flags_of_which_few_combinations_are_known(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the kernel asserts is then more than a person reads."""
+    flags = "ABCDEFGHIJKL"
+    chance = random.Random(0)
+    sets = [dict.fromkeys(chance.sample(flags, 6), True) for _ in range(24)]
+    steps = "".join(f"#ifdef {flag}\n  x = x * {n} + 1;\n#endif\n" for n, flag in enumerate(flags, 2))
+    text = f"__global__ void f(float *X) {{\n  float x = *X;\n{steps}  *X = x;\n}}\n"
+    (small / "repo/more.py").write_text(
+        f"import triton\nS = '''{text}'''\ndef f(x):\n    for defines in {sets}:\n"
+        "        triton.kernel(S, defines=defines)(x, grid=(1,))\n"
+    )
+    assert main(["port", "repo/more.py", "--out", "new"]) == 0
+    assert "defines are accepted in the combinations that were proved: a --run" in capsys.readouterr().out
+
+
+def test_a_define_that_no_source_has_is_wrong_usage(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert port("-D", "TYL=8") == 2
+    assert "-D TYL: no source has this name" in capsys.readouterr().err
 
 
 def test_kernels_whose_parameters_depend_on_defines(small: Path) -> None:
