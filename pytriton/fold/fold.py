@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from keyword import kwlist
 from textwrap import wrap
 from typing import Final, NamedTuple
 
@@ -29,14 +30,14 @@ from pytriton.emit.python import (
     show,
 )
 from pytriton.fold.join import Joiner
-from pytriton.fold.leaves import HELPERS, Leaves
+from pytriton.fold.leaves import HELPERS, ONE_OF, Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
 from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, as_number, number
-from pytriton.fold.walk import mapped
+from pytriton.fold.walk import expressions, mapped
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
 MAX_TERMS: Final = 176  # characters of a condition with a line for each term
@@ -139,7 +140,7 @@ def fold(
 def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:
     """The kernel ``tree`` with assertions of what the leaves require."""
     conditions = leaves.accepted
-    words = re.findall(r"\w+", " ".join(map(show, conditions)))
+    words = re.findall(r"\w+", " ".join(map(show, (*conditions, *expressions(tree.body)))))
     own = [parameter for parameter in tree.parameters if parameter.annotation != CONSTEXPR]
     names = [parameter.name for parameter in tree.parameters if parameter.annotation == CONSTEXPR]
     more = [name for name in leaves.names if name in words and name not in names]
@@ -184,7 +185,7 @@ def _cure(condition: Node, options: Mapping[str, str]) -> str:
     """The message of an assertion: the compiler shows the condition above it. ``options``: what each is there."""
     words = re.findall(r"\w+", show(condition))
     cure = " ".join(f"-D {name}=..." for name, word in options.items() if word in words)
-    return f'"port again with {cure if len(cure) < MAX_OPTIONS else "-D or a --run of this"}"'
+    return f'"port again with {cure if 0 < len(cure) < MAX_OPTIONS else "-D or a --run of this"}"'
 
 
 def _kernels(variants: Variants) -> list[tuple[KernelFunction, Set]]:
@@ -222,7 +223,10 @@ def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:
 # ---------------------------------------------------------------- element types
 
 # which programs pass tensors of another type for: int32 for ``unsigned *X``
-_RENAMED: Final = ("int1", "int8", "uint8", "uint16", "uint32", "uint64")
+_BYTES: Final = ("int1", "int8", "uint8")
+_RENAMED: Final = dict.fromkeys(_BYTES, _BYTES) | {
+    f"uint{bits}": (f"int{bits}", f"uint{bits}") for bits in (16, 32, 64)
+}
 
 
 def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, Node, Set]]:
@@ -232,9 +236,10 @@ def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, 
     Those of one type have that of the first, or of the pointer of which a define is asked (leaves.py).
     """
     always = {name for name, of in reads.items() if of == variants.all}
-    firsts = [pointer for pointer, _ in variants.type_defines(always).values()]
+    asked = [pointer for pointer, _ in variants.type_defines(always).values()]
+    firsts = [pointer for pointer in asked if pointer in always]
     for name, words in variants.pointers.items():
-        left = [*variants.members(reads.get(name, 0))] if name not in firsts else []
+        left = [*variants.members(reads.get(name, 0))] if name not in asked else []
         while left:
             choices: list[tuple[list[int], Node]] = []
             for first in firsts:
@@ -244,6 +249,10 @@ def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, 
                 choice = [n for n in left if words[n] == word], _of_type(name, word)
                 choices.insert(0 if word in _RENAMED else len(choices), choice)
             of, node = max(choices, key=lambda choice: len(choice[0]))
+            if len(of) < len(left) and any(
+                words[n] == variants.elements[x][n] for x in asked if x not in always for n in left
+            ):
+                break  # its type is that of a pointer that may be None
             yield name, node, sum(1 << n for n in of)
             firsts += [name] * (len(of) == variants.count)
             left = [n for n in left if n not in of]
@@ -251,7 +260,7 @@ def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, 
 
 def _of_type(name: str, word: str) -> Node:
     """A pointer's type, or the same bits where programs pass another one."""
-    type_ = Call("tl.pointer_type", (Atom(f"tl.{word}"),))
+    type_ = Atom(f"tl.pointer_type(tl.{word})")  # one atom: it does not follow a define (join.py)
     return (
         Method(Atom(name), "to", (type_,)) if word in _RENAMED else BinOp("==", Atom(f"{name}.dtype"), type_)
     )
@@ -270,10 +279,17 @@ def _by_types(
 
 def _typed(types: Mapping[str, Node], line: int = 0) -> Iterator[Statement]:
     """Statements that pointers have their types."""
-    conditions = [node for node in types.values() if isinstance(node, BinOp)]
-    yield from (Simple(f"{name} = ", node, line) for name, node in types.items() if node not in conditions)
+    conditions = [_same_bits(node) if isinstance(node, Method) else node for node in types.values()]
     if conditions:
         yield from _assertion(reduce(lambda left, right: BinOp("and", left, right), conditions), TYPES, line)
+    yield from (Simple(f"{name} = ", x, line) for name, x in types.items() if isinstance(x, Method))
+
+
+def _same_bits(conversion: Method) -> Node:
+    """That the elements of a pointer have as many bits as after its conversion."""
+    word = show(conversion.arguments[0]).removesuffix(")").rpartition(".")[2]
+    known = (Atom(f"tl.{other}") for other in _RENAMED[word])
+    return Call(ONE_OF, (Atom(f"{show(conversion.operand)}.dtype.element_ty"), *known))
 
 
 def _typed_where_read(body: Iterable[Statement], types: Mapping[str, Node]) -> Iterator[Statement]:
@@ -309,6 +325,7 @@ def _check_names(
     taken = {
         *(p.name for p in parameters),
         *names_assigned(body),
+        *kwlist,
         "float",
         "isinstance",
         "tl",

@@ -129,11 +129,11 @@ def ranged(literals: Iterable[Literal]) -> Cube:
     excluded: list[tuple[int, Comparison]] = []
     for literal in literals:
         match literal:
-            case Comparison(operator=">=" | "<=" | "==" as sign, left=term, right=int(bound)):
+            case Comparison(operator=">=" | "<=" | "==" as sign, left=term, right=int(bound), holds=True):
                 low, high = (bound if sign != other else None for other in ("<=", ">="))
                 before = ranges.get(term, Interval(term, None, None))
                 ranges[term] = Interval(term, _most(max, before.low, low), _most(min, before.high, high))
-            case Comparison(operator="!=", right=int(value)):
+            case Comparison(operator="!=", right=int(value), holds=True):
                 excluded.append((value, literal))
             case _:
                 others.append(literal)

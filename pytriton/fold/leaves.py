@@ -63,12 +63,12 @@ class Spelled(NamedTuple):
 
 class Leaf(NamedTuple):
     """A translation: ``cube`` are its define sets; ``asked`` the same, less what Triton enforces on its text, and
-    that the ``ints`` are ints of C.
+    the types of numbers; Triton sees to those of ``blocks``, which are sizes.
     """
 
     cube: Cube
     asked: Cube
-    ints: frozenset[str]
+    blocks: frozenset[str]
 
 
 class Leaves:
@@ -113,7 +113,7 @@ class Leaves:
         kernels = {name for name in self.names if variants.names_kernel(name)}
         self.flags = [name for name in self.names if variants.is_flag(name) and name not in kernels]
         given = {name: [v for v in variants.values[name] if v is not None] for name in self.names}
-        free = [name for name in self.names if name not in {*self.flags, *kernels}]
+        free = [name for name in self.names if name not in {*self.flags, *kernels, *variants.spelled}]
         self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
         self._longs = [
             n for n in self.integers if any(abs(v) > INT_MAX for v in given[n] if isinstance(v, int))
@@ -146,7 +146,8 @@ class Leaves:
                     log.add(required, entry.span, entry.role)
         for comparison in (_substituted(comparison, exact) for comparison in self._decided):
             asked = normal(comparison)
-            if names_of(asked) <= numbers.keys() and not _is_constant(asked):
+            names = names_of(asked)
+            if names and names <= numbers.keys() and not _is_constant(asked):
                 log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]
@@ -154,7 +155,8 @@ class Leaves:
         longs = {c for c in of_names if _bounds(c, ~LONG_MAX, LONG_MAX)}
         ints = {c for c in of_names if c.left not in self._longs and _bounds(c, -INT_MAX, INT_MAX)}
         others = ranged(comparison for comparison in needed if comparison not in ints | longs)
-        return Leaf(facts | ranged(log.entries), facts | others, frozenset(str(c.left) for c in ints))
+        enforced = (str(one.comparison.left) for one in conditions if one.role == "enforced")
+        return Leaf(facts | ranged(log.entries), facts | others, frozenset(enforced))
 
     def _required(self, comparison: Comparison, values: Numbers) -> set[Comparison]:
         """What a condition requires of the numbers that are free; where Python cannot state it, their values."""
@@ -261,11 +263,12 @@ class Leaves:
 
     @property
     def _ints(self) -> list[str]:
-        """The defines that must be ints of C."""
-        return [name for name in self.integers if any(name in leaf.ints for leaf in self._leaves)]
+        """The defines that must be ints of C; Triton does not see to it."""
+        names = (name for name in self.integers if name not in self._longs)
+        return [name for name in names if not all(name in leaf.blocks for leaf in self._leaves)]
 
     def _typed(self) -> Iterator[Node]:
-        """That numbers have their types; Triton sees to it where they are sizes of blocks."""
+        """That numbers have their types."""
         for name in (*self._ints, *self._longs, *self._floats):
             type_ = Call("isinstance", (Atom(name), Atom("float" if name in self._floats else "int")))
             bounds = (f"{name} < 2**31", f"{name} > -(2**31)") if name in self._ints else ()

@@ -25,7 +25,7 @@ from pytriton.lang.conditions import printed
 from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
 COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
-_STATED: Final = frozenset((*COMPARISONS, "is", "is not", "and", "or", "not", "*"))
+_STATED: Final = frozenset((*COMPARISONS, "is", "is not", "and", "or", "not", "*", "+", "-"))
 _WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 
@@ -197,6 +197,8 @@ class Separations:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:
                     yield from self._feature(BinOp("==", Atom(name), Atom(f'"{value}"')), 2)
+                elif name in self._variants.spelled and value is not None:
+                    yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 2)
         for name, words in self._elements.items():
             for word in dict.fromkeys(words):
                 holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]

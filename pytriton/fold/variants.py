@@ -96,6 +96,7 @@ class Variants:
         tested = Counter(name for condition in valued for name in condition.names)
         self.in_conditions = {name for name in tested if tested[name] == self._mentions[name]} - inner
         self.promised = {*self._mentions} - {*_NAME.findall(_PROMISE.sub(" ", _code(text)))} - inner
+        self.spelled = frozenset[str]().union(*(variant.translation.spelled for variant in variants))
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}

@@ -203,7 +203,7 @@ def port_kernel(
     rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
     numbers = arguments.numbers if arguments else {}
-    explored = [KnownDefines({**s, **numbers}, frozenset(["explored"])) for s in folds.explore()]
+    explored = [KnownDefines({**s, **numbers}, frozenset(["explored"])) for s in folds.explore(rows)]
     folded = arguments.in_body(folds.folded) if arguments else folds.folded
     kernel = PortedKernel(
         _name(folds.variants),

@@ -134,6 +134,7 @@ def test_arms_become_branches() -> None:
     assert (
         body
         == """\
+    tl.static_assert(isinstance(N, int) and N < 2**31 and N > -(2**31), "port again with -D N=...")
     tl.static_assert(not B or A, "port again with -D A=... -D B=...")
     tl.static_assert(X.dtype == tl.pointer_type(tl.float32), "pass tensors of these types")
     if A and not B:
@@ -172,7 +173,10 @@ __global__ void f(T *X, T *Y, int *LUT, int *LOCKS, unsigned *SEED, float *BIAS,
     assert terms in " ".join(folded.split())
     assert "\n    SEED = SEED.to(tl.pointer_type(tl.uint32))\n" in folded
     assert "\n    if BIASED:\n        tl.static_assert(BIAS.dtype == tl.pointer_type(tl.float32), " in folded
-    assert "\n    if SIGNED:\n        SIGN = SIGN.to(tl.pointer_type(tl.int8))\n" in folded
+    assert "one_of(SEED.dtype.element_ty, tl.int32, tl.uint32)" in folded
+    of_bytes = "one_of(SIGN.dtype.element_ty, tl.int1, tl.int8, tl.uint8)"
+    signed = f'        tl.static_assert({of_bytes}, "pass tensors of these types")\n'
+    assert f"\n    if SIGNED:\n{signed}        SIGN = SIGN.to(tl.pointer_type(tl.int8))\n" in folded
 
 
 def test_a_pointer_of_another_type_by_a_flag() -> None:
@@ -194,6 +198,62 @@ __global__ void f(T *X, ELEMENT *W) { *(X + 0 ... 16) = *(W + 0 ... 16); }
         f"    if WIDE and X.dtype.element_ty == tl.float16:\n        {wide}\n    else:\n        {alike}\n"
         in folded
     )
+
+
+def test_pointers_of_two_types_by_a_flag_do_not_follow_themselves() -> None:
+    text = "\n".join(("#ifdef A", "#define WORD unsigned", "#else", "#define WORD uint8", "#endif"))
+    text += "\n__global__ void f(WORD *W, int *Y) { *Y = *W / 2; }"
+    folded = fold(text, variants({"A": True}, {}, text=text)).text
+    assert "    if A:\n        tl.static_assert(one_of(W.dtype.element_ty, tl.int32, tl.uint32)," in folded
+    assert "W = W.to(tl.pointer_type(tl.uint32))" in folded
+    assert "W = W.to(tl.pointer_type(tl.uint8))" in folded
+
+
+def test_no_type_is_asked_of_a_pointer_that_may_be_none() -> None:
+    text = """\
+__global__ void f(int *Y, T *Z, T *W) {
+  float y = 0;
+#ifdef A
+  y += *Z;
+#endif
+#ifdef B
+  y += *W;
+#endif
+  *Y = y;
+}
+"""
+    flags: list[dict[str, object]] = [{"A": True}, {"B": True}, {"A": True, "B": True}]
+    sets = [{"T": t, **flag} for t in ("half", "float") for flag in flags]
+    folded = fold(text, variants(*sets, text=text)).text
+    assert "W.dtype == Z.dtype" not in folded
+
+
+def test_a_number_that_is_pasted_is_no_other_one() -> None:
+    text = """\
+#define PASTE_(a, b) a ## b
+#define PASTE(a, b) PASTE_(a, b)
+#define V1 3
+#define V2 n
+__global__ void f(int *X, int n) { *X = PASTE(V, KIND); }
+"""
+    one = fold(text, variants({"KIND": 1}, text=text))
+    assert 'tl.static_assert(spelled(KIND) == "1", ' in one.text
+    assert one.leaves.refusal({"KIND": 2}) is not None
+    both = fold(text, variants({"KIND": 1}, {"KIND": 2}, text=text))
+    assert "KIND == 1" in both.text
+    assert [both.leaves.refusal({"KIND": kind}) is None for kind in (1, 2, 3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("statement", ["*X += N * 4 / 3;", "#if N == 0\n*X = 1;\n#else\n*X = 2;\n#endif"])
+def test_the_type_of_a_number_is_asked(statement: str) -> None:
+    text = f"__global__ void f(float *X) {{\n{statement}\n}}"
+    assert "isinstance(N, int) and N < 2**31" in fold(text, variants({"N": 3}, {"N": 4}, text=text)).text
+
+
+def test_a_number_that_is_an_int_and_a_float() -> None:
+    text = "__global__ void f(float *X, float s) { *X = *X * s + F * s; }"
+    folded = fold(text, variants({"F": 1}, {"F": 0.5}, text=text))
+    assert [folded.leaves.refusal({"F": f}) is None for f in (1, 0.5, 2, 0.25)] == [True, True, False, False]
 
 
 def test_types_of_parameters_must_be_alike() -> None:

@@ -332,3 +332,28 @@ def test_a_value_of_another_type_is_refused() -> None:
     kernel = ported({"D": 2}, text=text)
     assert kernel.refusal({"D": 4}) is None
     assert "D is 4.0, not of type int" in str(kernel.refusal({"D": 4.0}))
+
+
+def test_exploring_loses_no_known_set() -> None:
+    """K = 1 would take another arm than K = 2, and no condition on K that a kernel may ask tells them apart."""
+    text = """\
+__global__ void f(int *X, int m) {
+#ifndef C
+  m = m + K;
+#endif
+#if K % 2 || defined(A)
+  m = m * 3;
+#endif
+  *X = m;
+}
+"""
+    sets = [{"C": True, "K": 0}, {"C": True, "K": 2}]
+    kernel = port_kernel(Translations(Source(text), Settings(None)), [*map(DefineSet, sets)])
+    assert [kernel.refusal(defines) for defines in sets] == [None, None]
+
+
+@pytest.mark.parametrize("name", ["isinstance", "tl", "lambda", "one_of"])
+def test_a_define_of_a_name_that_kernels_need(name: str) -> None:
+    text = f"__global__ void f(int *X) {{ *X = {name}; }}"
+    with pytest.raises(Unportable, match=f"it cannot be one function: {name} is a define"):
+        port_kernel(Translations(Source(text), Settings(None)), [DefineSet({name: 5}), DefineSet({name: 6})])

@@ -67,23 +67,24 @@ class Folds:
 
     def add_all(self, sets: Sequence[Defines]) -> None:
         """Fold until every define set that can be translated is accepted. Raises Unportable."""
-        wanted = self._of_all_texts(sets)
+        self._add(self._of_all_texts(sets))
+        self.complete(sets)
+
+    def complete(self, sets: Sequence[Defines]) -> None:
+        """Add the known define sets that are refused: others came to differ from those that they were equal to."""
         for _ in range(MAX_ROUNDS):
-            self.failures += self._translate(wanted)
-            if not self.variants:
-                raise Unportable(self.failures)
-            self._fold_alike()
             failed = [failure.defines for failure in self.failures]
-            wanted = []
-            places: set[object] = set()
+            refused: dict[object, Defines] = {}
             for defines in sets:
-                place = self.folded.leaves.place(defines)
-                refused = self.folded.leaves.refusal(defines) is not None
-                if place not in places and refused and defines not in failed:
-                    places.add(place)
-                    wanted.append(defines)
-            if not wanted:
-                break
+                if self.folded.leaves.refusal(defines) is not None and defines not in failed:
+                    refused.setdefault(self.folded.leaves.place(defines), defines)
+            if not refused:
+                return
+            self._add([*refused.values()])
+
+    def _add(self, wanted: Sequence[Defines]) -> None:
+        self.failures += self._translate(wanted)
+        self._fold_alike()
 
     def _of_all_texts(self, sets: Sequence[Defines]) -> list[Defines]:
         """A define set for each distinct translation, and the first that cannot be translated."""
@@ -113,23 +114,27 @@ class Folds:
                 self._fold()
             except Unfoldable as reason:
                 self.variants.pop()
-                message = f"it cannot be one function with {dict(self.variants[0].defines)}: {reason}"
+                first = f" with {dict(self.variants[0].defines)}" if self.variants else ""
+                message = f"it cannot be one function{first}: {reason}"
                 error = CompileError((Diagnostic("error", "TC318", message, self.translations.source),))
-                self.failures.append(Failure(variant.defines, error, alone=True))
+                self.failures.append(Failure(variant.defines, error, alone=bool(first)))
         self._fold()
 
     def _fold(self) -> None:
-        """Fold all variants. Kernels of sweeps may run in groups. Raises Unfoldable."""
+        """Fold all variants; kernels of sweeps may run in groups. Raises Unfoldable, and Unportable for none."""
+        if not self.variants:
+            raise Unportable(self.failures)
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(trait.swizzles and trait.pipelined for trait in traits)
         self.folded = fold(self._text, self.variants, self._function, groups)
 
-    def explore(self) -> list[Defines]:
+    def explore(self, known: Sequence[Defines]) -> list[Defines]:
         """Add define sets that no run has used (explore.py), axis by axis; returns them.
 
         First the known sets are varied along each axis, then all of them. An axis is left out where that would be
-        too many, and where the result would not be one function.
+        too many, and where the result would not be one function; all are, where known sets would be lost.
         """
+        before = self.variants, self.folded, [*self.failures]
         initial = len(self.variants)
         for varied in (initial, None):
             leaves = self.folded.leaves
@@ -138,7 +143,12 @@ class Folds:
                 proposed = axis.varied(self.folded.leaves, self._defines(), varied)
                 if len(self.variants) + len(proposed) <= initial + max(initial, MAX_EXPLORED):
                     self._try(proposed, _is_alike if axis.alike else None)
-        return self._defines()[initial:]
+        explored = self._defines()[initial:]
+        self.complete(known)
+        if len(self.failures) > len(before[2]):
+            self.variants, self.folded, self.failures = before
+            return []
+        return explored
 
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]

@@ -18,9 +18,15 @@ def contract(
     tl.static_assert(isinstance(WIDTH, int) and WIDTH < 2**31 and WIDTH > -(2**31), "port again with -D WIDTH=...")
     tl.static_assert(one_of(A.dtype.element_ty, tl.float16, tl.float32), "port again with -D TYPE=...")
     tl.static_assert(WIDTH & -WIDTH <= 2147483648 and WIDTH & -WIDTH >= 2, "port again with -D WIDTH=...")
+    tl.static_assert(
+        B.dtype == A.dtype
+        and C.dtype == A.dtype
+        and one_of(AD.dtype.element_ty, tl.int1, tl.int8, tl.uint8)
+        and one_of(BD.dtype.element_ty, tl.int1, tl.int8, tl.uint8),
+        "pass tensors of these types",
+    )
     AD = AD.to(tl.pointer_type(tl.int8))
     BD = BD.to(tl.pointer_type(tl.int8))
-    tl.static_assert(B.dtype == A.dtype and C.dtype == A.dtype, "pass tensors of these types")
     # program ids: 0x4 rows of tiles stay together
     pid = tl.program_id(0)
     grid_m = (M + TM - 1) // TM
