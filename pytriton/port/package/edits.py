@@ -124,12 +124,16 @@ def imports(file: PythonFile, dots: str) -> Iterator[Edit]:
 
 def _import_of_kernels(file: PythonFile, dots: str, names: Iterable[Replacement]) -> Iterator[Edit]:
     """The imports of the names that replace strings, after the last import at the top of the file."""
+    names = [*names]
     modules: dict[str, list[str]] = {}
     for name in names:
         modules.setdefault(f"{dots}{name.module}", []).append(name.name)
     if not modules:
         return
     lines = [f"from {module} import {', '.join(sorted(of))}" for module, of in sorted(modules.items())]
+    if is_optional(file.tree):
+        unset = " = ".join(sorted(name.alias for name in names))
+        lines = ["try:", *(f"    {line}" for line in lines), "except ImportError:", f"    {unset} = None"]
     last: ast.stmt | None = None
     for number, node in enumerate(file.tree.body):
         docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -34,7 +34,6 @@ from pytriton.port.package.edits import (
     edited,
     hidden_addresses,
     imports,
-    is_optional,
     launches,
     launching,
     tensors,
@@ -315,9 +314,6 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
-        if names and is_optional(tree):
-            what = "triton may be missing here, but the kernels are imported: do so below 'import triton'"
-            work.package.problems.append(Note(work.shown(path), what))
         if wraps and "data_ptr" in of_file.attributes:
             what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
             work.package.problems.append(Note(work.shown(path), what))
