@@ -240,22 +240,28 @@ def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, 
     firsts = [pointer for pointer in asked if pointer in always]
     for name, words in variants.pointers.items():
         left = [*variants.members(reads.get(name, 0))] if name not in asked else []
+        others = (variants.elements[other] for other in asked if other not in always)  # they may be None
+        open_ = any(all(words[n] == of_other[n] for n in left) for of_other in others)
         while left:
-            choices: list[tuple[list[int], Node]] = []
-            for first in firsts:
-                alike = BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
-                choices.append(([n for n in left if words[n] == variants.elements[first][n]], alike))
-            for word in {words[n]: None for n in left}:
-                choice = [n for n in left if words[n] == word], _of_type(name, word)
-                choices.insert(0 if word in _RENAMED else len(choices), choice)
-            of, node = max(choices, key=lambda choice: len(choice[0]))
-            if len(of) < len(left) and any(
-                words[n] == variants.elements[x][n] for x in asked if x not in always for n in left
-            ):
-                break  # its type is that of a pointer that may be None
+            of, node = max(_ways(variants, name, left, firsts), key=lambda way: len(way[0]))
+            if open_ and len(of) < len(left):
+                break
             yield name, node, sum(1 << n for n in of)
             firsts += [name] * (len(of) == variants.count)
             left = [n for n in left if n not in of]
+
+
+def _ways(
+    variants: Variants, name: str, among: Sequence[int], firsts: Sequence[str]
+) -> Iterator[tuple[list[int], Node]]:
+    """What may be said of a pointer's type, and the variants for which it is right; the plainest comes first."""
+    words = variants.pointers[name]
+    of_word = [([n for n in among if words[n] == word], word) for word in {words[n]: None for n in among}]
+    yield from ((of, _of_type(name, word)) for of, word in of_word if word in _RENAMED)
+    for first in firsts:
+        alike = BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
+        yield [n for n in among if words[n] == variants.elements[first][n]], alike
+    yield from ((of, _of_type(name, word)) for of, word in of_word if word not in _RENAMED)
 
 
 def _of_type(name: str, word: str) -> Node:
