@@ -217,6 +217,7 @@ def question_of(literal: Literal) -> Hashable:
     return min((literal, negation(literal)), key=repr)
 
 
+@cache
 def names_of(literal: Literal) -> frozenset[str]:
     """The defines that a literal asks for."""
     if isinstance(literal, Fact):

@@ -206,8 +206,8 @@ class Leaves:
         narrowed.__dict__.pop("accepted", None)
         narrowed.__dict__.pop("_asked", None)
         for defines in sets:
-            values = self._values(defines)
-            narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if self._violated(leaf.cube, values))
+            known = self._known(self._values(defines))
+            narrowed._leaves = tuple(leaf for leaf in narrowed._leaves if _violated(leaf.cube, *known))
         return narrowed
 
     # ---------------------------------------------------------------- what is accepted
@@ -230,19 +230,18 @@ class Leaves:
                 return f"{name} is {value!r}, not of type {wanted.__name__}"
             if isinstance(value, int) and name in self._ints and abs(value) > INT_MAX:
                 return f"{name} is {value!r}, not an int of C"
-        violated = [self._violated(leaf.cube, values) for leaf in self._leaves]
-        if not violated:
+        if not self._leaves:
             return "no define set of it was proved"
-        return self._reason(min(violated, key=len), values) if all(violated) else None
+        violated: list[list[Literal]] = []
+        known = self._known(values)
+        for leaf in self._leaves:
+            violated.append(_violated(leaf.cube, *known))
+            if not violated[-1]:
+                return None
+        return self._reason(min(violated, key=len), values)
 
-    def _violated(self, cube: Cube, values: Mapping[str, object]) -> list[Literal]:
-        """The literals of a cube that values do not satisfy."""
-        facts, numbers = {*self._facts(values)}, _numbers(values)
-        return [
-            literal
-            for literal in cube
-            if (literal not in facts if isinstance(literal, Fact) else not is_satisfied(literal, numbers))
-        ]
+    def _known(self, values: Mapping[str, object]) -> tuple[set[Fact], Numbers]:
+        return {*self._facts(values)}, _numbers(values)
 
     def _reason(self, violated: Sequence[Literal], values: Mapping[str, object]) -> str:
         names = sorted(
@@ -324,6 +323,15 @@ LONG_MAX: Final = 2**63 - 1  # Triton has no larger numbers either
 def _bounds(comparison: Comparison, low: int, high: int) -> bool:
     """Whether it is a bound of a type: larger numbers are of another one."""
     return (comparison.operator, comparison.right) in (("<=", high), (">=", low))
+
+
+def _violated(cube: Cube, facts: Collection[Fact], numbers: Numbers) -> list[Literal]:
+    """The literals of a cube that these facts and numbers do not satisfy."""
+    return [
+        literal
+        for literal in cube
+        if (literal not in facts if isinstance(literal, Fact) else not is_satisfied(literal, numbers))
+    ]
 
 
 def _comparisons_in(literals: Iterable[Literal]) -> list[Comparison]:
