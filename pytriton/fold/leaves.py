@@ -428,6 +428,9 @@ def _term(node: Node, sizes: Mapping[str, str]) -> Term | None:
             return int(text)
         case Atom(text=text) if text.isidentifier() and text not in ("True", "False", "None"):
             return text
+        case UnaryOp(operator="-", operand=operand):
+            inner = _term(operand, sizes)
+            return None if inner is None else ("-", 0, inner)
         case BinOp(operator=operator, left=left, right=right) if operator in ("+", "-", "*", "%", "&", "|"):
             first, second = _term(left, sizes), _term(right, sizes)
             return None if first is None or second is None else (operator, first, second)

@@ -250,6 +250,18 @@ def test_the_type_of_a_number_is_asked(statement: str) -> None:
     assert "isinstance(N, int) and N < 2**31" in fold(text, variants({"N": 3}, {"N": 4}, text=text)).text
 
 
+@pytest.mark.parametrize("condition", ["-M < -2", "M + 1 > 3", "3 - M > 1", "-M + N > 0"])
+def test_sums_of_numbers_separate(condition: str) -> None:
+    """Also where only one of two translations has asked for it: the other define sets have its outcome, too."""
+    text = f"__global__ void f(int *X) {{\n#ifndef A\n#if {condition}\n*X = 1;\n#else\n*X = 2;\n#endif\n#endif\n}}"
+    sets: list[dict[str, object]] = [{"M": 1, "N": 2}, {"M": 4, "N": 2}, {"M": 1, "N": 2, "A": True}]
+    folded = fold(text, variants(*sets, text=text))
+    for m in range(-5, 8):
+        assert folded.leaves.refusal({"M": m, "N": 2}) is None
+        holds = eval(condition, {"M": m, "N": 2})
+        assert f"tl.store(X, {1 if holds else 2})" in folded.specialised({"M": m, "N": 2})
+
+
 def test_a_number_that_is_an_int_and_a_float() -> None:
     text = "__global__ void f(float *X, float s) { *X = *X * s + F * s; }"
     folded = fold(text, variants({"F": 1}, {"F": 0.5}, text=text))
