@@ -106,14 +106,11 @@ def fold(
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     reads = _reads(bodies)
     always = {name for name, of in reads.items() if of == all_variants.all}
-    types = [*_types(all_variants, reads)]
-    typed = (*_typed({name: node for name, node, of in types if of == all_variants.all}),)
-    rest = [row for row in types if row[2] != all_variants.all]
-    bodies = [
-        ((*_typed_where_read(body, dict(row)),), part)
-        for body, of in bodies
-        for row, part in _by_types(all_variants, of, rest)
-    ]
+    firsts = {define: pointer for define, (pointer, _) in all_variants.type_defines(always).items()}
+    types = [dict(_types(all_variants, place, firsts, always)) for place in range(all_variants.count)]
+    alike = set.intersection(*({*typed.items()} for typed in types))
+    shared = {name: node for name, node in types[0].items() if (name, node) in alike and name in always}
+    bodies = [row for body, of in bodies for row in _by_types(body, of, types, shared)]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
     body: tuple[Statement, ...] = (*padding.definitions(all_variants), *merged)
@@ -129,7 +126,7 @@ def fold(
         name,
         _union(kernel.above for kernel, _ in kernels),
         (*parameters, *(FunctionParameter(constexpr, CONSTEXPR) for constexpr in names)),
-        (*typed, *body),
+        (*_typed(shared), *body),
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
@@ -229,39 +226,43 @@ _RENAMED: Final = dict.fromkeys(_BYTES, _BYTES) | {
 }
 
 
-def _types(variants: Variants, reads: Mapping[str, Set]) -> Iterator[tuple[str, Node, Set]]:
-    """Of each pointer that is read what the text declares it as: a condition, or the same bits as of this type; and
-    for which variants.
+def _types(
+    variants: Variants, place: int, firsts: Mapping[str, str], always: Collection[str]
+) -> Iterator[tuple[str, Node]]:
+    """What a variant declares its pointers as: a condition, or a conversion to the same bits of this type.
 
-    Those of one type have that of the first, or of the pointer of which a define is asked (leaves.py).
+    One that is declared with a define has the type of the pointer of which this define is asked (leaves.py), its
+    ``first``; where that may be None, nothing can be said. Others have that of the first with their type.
     """
-    always = {name for name, of in reads.items() if of == variants.all}
-    asked = [pointer for pointer, _ in variants.type_defines(always).values()]
-    firsts = [pointer for pointer in asked if pointer in always]
-    for name, words in variants.pointers.items():
-        left = [*variants.members(reads.get(name, 0))] if name not in asked else []
-        others = (variants.elements[other] for other in asked if other not in always)  # they may be None
-        open_ = any(all(words[n] == of_other[n] for n in left) for of_other in others)
-        while left:
-            of, node = max(_ways(variants, name, left, firsts), key=lambda way: len(way[0]))
-            if open_ and len(of) < len(left):
-                break
-            yield name, node, sum(1 << n for n in of)
-            firsts += [name] * (len(of) == variants.count)
-            left = [n for n in left if n not in of]
+    first_of = dict(firsts)
+    for parameter in variants.variants[place].translation.parameters:
+        name = parameter.identifier
+        word = variants.pointers.get(name, {}).get(place)
+        if word is None:
+            continue  # a number
+        declaration = re.findall(r"\w+", parameter.declaration)[:-1]
+        declaration += [*(inner for text in declaration for inner in variants.macros.get(text, ())), word]
+        given = (first_of[text] for text in declaration if text in first_of)
+        first = next((other for other in given if variants.pointers[other].get(place) == word), None)
+        if first is None:
+            yield name, _of_type(name, word)
+            if name in always and word not in _RENAMED:
+                first_of[word] = name
+        elif first in always and first != name:
+            yield name, BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
 
 
-def _ways(
-    variants: Variants, name: str, among: Sequence[int], firsts: Sequence[str]
-) -> Iterator[tuple[list[int], Node]]:
-    """What may be said of a pointer's type, and the variants for which it is right; the plainest comes first."""
-    words = variants.pointers[name]
-    of_word = [([n for n in among if words[n] == word], word) for word in {words[n]: None for n in among}]
-    yield from ((of, _of_type(name, word)) for of, word in of_word if word in _RENAMED)
-    for first in firsts:
-        alike = BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
-        yield [n for n in among if words[n] == variants.elements[first][n]], alike
-    yield from ((of, _of_type(name, word)) for of, word in of_word if word not in _RENAMED)
+def _by_types(
+    body: Sequence[Statement], of: Set, types: Sequence[Mapping[str, Node]], shared: Mapping[str, Node]
+) -> Iterator[tuple[tuple[Statement, ...], Set]]:
+    """A body with statements of the types that are not ``shared``, for each of its variants."""
+    parts: dict[tuple[tuple[str, Node], ...], Set] = {}
+    for place, typed in enumerate(types):
+        if of >> place & 1:
+            key = tuple((name, node) for name, node in typed.items() if name not in shared)
+            parts[key] = parts.get(key, 0) | 1 << place
+    for key, part in parts.items():
+        yield (*_typed_where_read(body, dict(key)),), part
 
 
 def _of_type(name: str, word: str) -> Node:
@@ -270,17 +271,6 @@ def _of_type(name: str, word: str) -> Node:
     return (
         Method(Atom(name), "to", (type_,)) if word in _RENAMED else BinOp("==", Atom(f"{name}.dtype"), type_)
     )
-
-
-def _by_types(
-    variants: Variants, of: Set, types: Iterable[tuple[str, Node, Set]]
-) -> Iterable[tuple[tuple[tuple[str, Node], ...], Set]]:
-    """The variants of a body by what their pointers are declared as."""
-    parts: dict[tuple[tuple[str, Node], ...], Set] = {}
-    for n in variants.members(of):
-        key = tuple((name, node) for name, node, typed in types if typed >> n & 1)
-        parts[key] = parts.get(key, 0) | 1 << n
-    return parts.items()
 
 
 def _typed(types: Mapping[str, Node], line: int = 0) -> Iterator[Statement]:

@@ -92,6 +92,8 @@ class Variants:
         self._valued = {name for name, alone in asked.items() if not alone}
         self.switches = {name for name, alone in asked.items() if alone} - inner  # given or not, no value
         self._mentions = Counter(names_in(text))
+        macros = (directive.names for directive in directives(text) if directive.word == "define")
+        self.macros = {names[0]: names[1:] for names in macros if names}
         valued = [condition for condition in conditions(text) if condition.word in ("if", "elif")]
         tested = Counter(name for condition in valued for name in condition.names)
         self.in_conditions = {name for name in tested if tested[name] == self._mentions[name]} - inner

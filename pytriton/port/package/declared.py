@@ -49,11 +49,8 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
         "stages": [*ported.stages],
         "groups": [GROUP] * ported.folded.grouped,
         "buffers": {p.identifier: (words[p.identifier], p.buffer) for p in ported.parameters if p.buffer},
-        "nulls": {
-            p.identifier: words[p.identifier]
-            for p in parameters
-            if p.identifier in pointers and re.search(rf"\b{p.identifier}\.to\(tl\.int64", ported.text)
-        },
+        "types": {name: words[name] for name in sorted(pointers)},
+        "nulls": [n for n in sorted(pointers) if re.search(rf"\b{n}\.to\(tl\.int64", ported.text)],
         "absent": [*_absent(ported)],
     }
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeGuard
 
-from pytriton.port.package.texts import tail
 from pytriton.port.read.extract import strings_of
 from pytriton.port.read.library import parsed
 
@@ -175,64 +174,11 @@ def _addresses(tree: ast.Module) -> Iterator[ast.Call]:
                 yield arm
 
 
-def launching(trees: Iterable[ast.Module]) -> set[str]:
-    """The names of the functions and classes that launch kernels, or call one that does."""
-    parts = {
-        node: [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
-    names: set[str] = set()
-    while more := {
-        node.name
-        for node, calls in parts.items()
-        if node.name not in names and any(_is_launch(call) or tail(call.func) in names for call in calls)
-    }:
-        names |= more
-    return names
-
-
-def hidden_addresses(tree: ast.Module, functions: Collection[str]) -> Iterator[int]:
-    """The lines of a file where an address may stay one in a launch. ``functions``: those that launch."""
-    nodes = [*ast.walk(tree)]
-    above = {part: node for node in nodes for part in ast.iter_child_nodes(node)}
-    replaced = {*_addresses(tree)}
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    launched = any(_is_launch(call) or tail(call.func) in functions for call in calls)
-    for call in (node for node in nodes if _is_address(node) and node not in replaced):
-        part: ast.AST = call
-        node = above[call]
-        while isinstance(node, _HOLDERS) and not isinstance(getattr(node, "op", None), ast.Mod | ast.BitAnd):
-            part, node = node, above[node]
-        match node:
-            case ast.Call(func=function, keywords=keywords):
-                named = {keyword.arg for keyword in keywords}
-                stays = tail(function) in {*functions, "append", "extend", "partial"} or not named.isdisjoint(
-                    ("grid", None)
-                )
-            case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(
-                part, ast.Tuple | ast.List | ast.ListComp
-            ):
-                stays = any(_is_launch(x) and name in map(_unpacked, x.args) for x in nodes)
-            case ast.Return():
-                stays = not isinstance(part, ast.Tuple)
-            case ast.Lambda():
-                stays = not isinstance(above[node], ast.keyword)  # that of a sort
-            case _:
-                stays = isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.AugAssign)
-        if stays and launched:
-            yield call.lineno
-
-
-_SUMS: Final = (ast.BinOp, ast.IfExp, ast.BoolOp)
-_HOLDERS: Final = (*_SUMS, ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.Starred)
-
-
-def _unpacked(node: ast.expr) -> str:
-    """``args`` of ``*args`` and of ``args[0]``."""
-    node = node.value if isinstance(node, ast.Starred | ast.Subscript) else node
-    return ast.unparse(node)
+def addresses_left(tree: ast.Module) -> list[ast.Attribute]:
+    """The uses of ``data_ptr`` that stay, in any form."""
+    replaced = {call.func for call in _addresses(tree)}
+    left = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "data_ptr")
+    return [node for node in left if node not in replaced]
 
 
 def _is_address(node: ast.AST) -> TypeGuard[ast.Call]:

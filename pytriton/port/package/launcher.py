@@ -28,11 +28,12 @@ def launcher(
     kernels: Sequence[PortedKernel],
     texts: Collection[str],
     named: bool,
+    addresses: bool = False,
 ) -> str:
     """The text of the module.
 
     ``folder``: where the kernels are. ``texts``: those that stay. ``named``: launches may pass defines,
-    or the grid by place.
+    or the grid by place. ``addresses``: or those in place of tensors.
     """
     names = {*uses.names, *["id_dict"] * ("utils" in uses.names)}
     return _module(
@@ -45,6 +46,7 @@ def launcher(
             "digests": texts,
             "calloc": any("calloc" in text for text in texts),
             "named": named,
+            "addresses": addresses,
             "bools": any(": tl.int1" in kernel.text for kernel in kernels),
             "words": any(map(_has_types, kernels)),
             "names": names,
@@ -80,7 +82,17 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("copy", "functools", "hashlib", "inspect", "itertools", "operator", "re", "timeit")
+_MODULES: Final = (
+    "copy",
+    "ctypes",
+    "functools",
+    "hashlib",
+    "inspect",
+    "itertools",
+    "operator",
+    "re",
+    "timeit",
+)
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

@@ -38,8 +38,13 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..") -> str:
-    """The source of the module. ``where``: the ported file; ``dots``: where the launcher is, if there is one."""
+def module(
+    where: str, entries: Sequence[ModuleKernel], dots: str | None = "..", addresses: bool = False
+) -> str:
+    """The source of the module.
+
+    ``where``: the ported file; ``dots``: where the launcher is, if there is one; ``addresses``: that it may get.
+    """
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
@@ -54,13 +59,15 @@ def module(where: str, entries: Sequence[ModuleKernel], dots: str | None = "..")
         imports=imports,
         launcher=f"{dots}{LAUNCHER}",
         functions=[*helpers, *functions],
-        sources=[*map(_source, entries)] if dots else [],
+        sources=[_source(entry, addresses) for entry in entries] if dots else [],
     )
 
 
-def _source(entry: ModuleKernel) -> list[str]:
+def _source(entry: ModuleKernel, addresses: bool) -> list[str]:
     """``DOT = Source(...)``, on one line if that fits."""
-    fields = (f"{field}={value!r}" for field, value in declared(entry.kernel).items() if value)
+    values = declared(entry.kernel)
+    left_out = () if addresses or values["nulls"] else ("types",)
+    fields = (f"{name}={value!r}" for name, value in values.items() if value and name not in left_out)
     inside = ", ".join([entry.function, *fields]).replace("'", '"')
     line = f"{entry.name} = Source({inside})"
     if len(line) <= WIDE - len(SKIP):

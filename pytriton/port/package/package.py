@@ -31,11 +31,11 @@ from pytriton.port.package.edits import (
     PythonFile,
     Replacement,
     Uses,
+    addresses_left,
+    bound,
     edited,
-    hidden_addresses,
     imports,
     launches,
-    launching,
     tensors,
     uses_of,
 )
@@ -126,6 +126,7 @@ class _Work:
     )  # the replacements of strings, by file, line and column
     texts: dict[str, tuple[Replacement, str]] = field(default_factory=dict)  # by digest, and where each is
     reads_kernels: bool = False  # the code asks for some kernels of a file
+    addresses: bool = False  # launches may get addresses
     files: dict[Path, None] = field(default_factory=dict)  # of texts
 
     def shown(self, path: Path, line: int = 0) -> str:
@@ -284,7 +285,9 @@ def _module_name(path: Path) -> str:
 def _write_modules(work: _Work) -> None:
     files = work.package.files
     for owner in work.modules.values():
-        files[f"{work.package.folder}/{owner.name}.py"] = module(owner.where, owner.entries).encode()
+        files[f"{work.package.folder}/{owner.name}.py"] = module(
+            owner.where, owner.entries, addresses=work.addresses
+        ).encode()
     files[f"{work.package.folder}/__init__.py"] = table(work.texts, work.package.kernels).encode()
 
 
@@ -294,10 +297,10 @@ def _write_modules(work: _Work) -> None:
 def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
     """The Python files that change, and the launcher module for what all of them use."""
     uses, trees = Uses(), work.places.trees
-    functions = launching(trees.values())
     nodes = (node for tree in trees.values() for node in ast.walk(tree))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
     places = {(path, line): alone for path, tree in trees.items() for line, alone in launches(tree)}
+    work.addresses = wraps or any(map(addresses_left, trees.values()))
     named = not all(places.values()) or any(place not in places for text in texts for place in launched(text))
     for path, tree in trees.items():
         file = PythonFile(path.read_bytes())
@@ -314,18 +317,12 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         names = {
             (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
         }
-        if wraps and "data_ptr" in of_file.attributes:
-            what = "addresses may pass through a function with a parameter 'grid': pass tensors to launches"
-            work.package.problems.append(Note(work.shown(path), what))
-        for line in () if wraps else sorted({*hidden_addresses(tree, functions)}):
-            what = "an address may go to a launch from here: pass the tensor"
-            work.package.problems.append(Note(work.shown(path, line), what))
         edits = [*imports(file, dots), *(() if wraps else tensors(file))]
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
     stay = [str(site.where[1]) for site in work.package.sites if site.where[0] == "text"]
-    text = launcher(work.package.folder, uses, work.package.kernels, stay, named)
+    text = launcher(work.package.folder, uses, work.package.kernels, stay, named, work.addresses)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
@@ -370,6 +367,8 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
     if not sources.keys() <= {*code}:
         raise NotPlain  # a text of another package
     names_of_all = {path.stem for path in code}.union(*(_names_in(work, path) for path in code))
+    parts = (node for tree in code.values() if [*bound(tree, ast.walk(tree))] for node in ast.walk(tree))
+    functions = {node.name for node in parts if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for path in code:
         file, taken = PythonFile(path.read_bytes()), {*names_of_all}
         names: dict[int, Replacement] = {}
@@ -389,7 +388,7 @@ def _in_triton(work: _Work, texts: Sequence[PortedText]) -> dict[str, bytes | No
                 if id(function) not in names:
                     raise NotPlain  # a kernel that its text is not ported for
                 named[at][name] = names[id(function)].alias
-        plain = Plain(file, launched.get(path, ()), named)
+        plain = Plain(file, launched.get(path, ()), named, functions)
         edits = [*plain.edits(), *tensors(file), *(imports(file, _dots(work, path)) if plain.module else ())]
         if plain.module:
             uses.add(uses_of(file.tree))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytriton.fold.variants import number
@@ -24,7 +24,14 @@ from pytriton.lang.tree.types import SCALARS, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.declared import declared
-from pytriton.port.package.edits import Edit, PythonFile, bound, is_import_of_triton, uses_of
+from pytriton.port.package.edits import (
+    Edit,
+    PythonFile,
+    addresses_left,
+    bound,
+    is_import_of_triton,
+    uses_of,
+)
 from pytriton.port.package.texts import tail
 from pytriton.port.read.library import PASSED
 from pytriton.port.read.values import LaunchSite, Unknown
@@ -58,7 +65,7 @@ class Plain:
     """The edits of one file.
 
     ``sources``: the functions that stand for a string or a ``triton.read``, by its line and column and the names of
-    their kernels, which are empty where none is asked for.
+    their kernels, which are empty where none is asked for. ``functions``: names of all that may launch.
     """
 
     def __init__(
@@ -66,8 +73,10 @@ class Plain:
         file: PythonFile,
         launched: Sequence[ReadLaunch],
         sources: Mapping[tuple[int, int], Mapping[str, str]],
+        functions: Collection[str] = (),
     ) -> None:
         self.file, self.launched, self.sources = file, launched, sources
+        self.functions = {*functions, "append", "extend", "partial"}
         self.above = {part: node for node in ast.walk(file.tree) for part in ast.iter_child_nodes(node)}
         imports = (node.names for node in file.tree.body if isinstance(node, ast.Import))
         self.imported = {alias.asname or alias.name for names in imports for alias in names}
@@ -80,6 +89,9 @@ class Plain:
         uses = uses_of(tree)
         _require({*bound(tree, self.above)} <= {("triton", "triton")} and not uses.modules)
         self.module = bool(uses.testing)
+        for address in addresses_left(tree):
+            function = getattr(self.above[self.above[address]], "func", None)
+            _require(isinstance(function, ast.Attribute) and function.attr not in self.functions)
         _require(b"coding" not in self.file.data[:200] and _WRITTEN.isdisjoint(_bound_in(tree)))
         for node in self.above:
             match node:
