@@ -142,10 +142,10 @@ LAUNCHED = [  # what code does with a string until it is launched: it becomes th
     "SRC = {'f': TEXT}\ndef made(name, n):\n    return triton.kernel(SRC[name], defines={'TN': n})",
     "class A:\n    def __init__(self, src):\n        self.src = src\n        triton.kernel(self.src)\nA(TEXT)",
     "make = functools.partial(triton.kernel, TEXT)\nmake(defines=d)",
+]
+ASKED = [  # it stays, also where that is not worth a proof
     "for name, src in [('f', TEXT)]:\n    made[name] = kernel(src)\nmade['f'].replace('a', 'b')",
     "def source(): return TEXT\nk = triton.kernel(source())\nprint(k)",
-]
-ASKED = [  # it stays
     "def h(code):\n    match code:\n        case str(): triton.kernel(code)\nh(TEXT)",
     "@functools.singledispatch\ndef launch(code, x): return x\nlaunch(TEXT, x)",
     "TABLE = {'a': TEXT}\ntry:\n    TABLE['a'][0]\nexcept TypeError: pass",

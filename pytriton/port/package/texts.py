@@ -25,8 +25,6 @@ Position = tuple[Path, int, int]  # a file, a line and a column
 _Name = tuple[ast.AST | None, str]  # a name in a function; or anywhere, of an attribute as well
 
 _PICKLES: Final = frozenset("deepcopy dump dumps save".split())  # which a function of Triton cannot be
-_KEPT: Final = frozenset("get items values".split())  # what is asked of a dict of texts
-_HOLDS: Final = frozenset("dict enumerate list tuple zip".split())
 _SAME: Final = frozenset("cache classmethod lru_cache staticmethod".split())  # decorators
 
 
@@ -136,21 +134,11 @@ class Places:
                 if self._pickles and any(isinstance(target, ast.Attribute) for target in targets):
                     return None
                 return {name for target in targets for name in self._targets(target)}
-            case ast.AnnAssign(target=target) | ast.For(target=target) | ast.comprehension(target=target):
+            case ast.AnnAssign(target=target):
                 return self._targets(target)
             case ast.ImportFrom():
                 assert isinstance(node, ast.alias)
                 return {(None, node.asname or node.name)}
-            case ast.Return():
-                around = (part for part in self._around(node) if hasattr(part, "decorator_list"))
-                return {(None, getattr(next(around), "name", ""))}
-            case ast.arguments(kwonlyargs=by_name, defaults=defaults, kw_defaults=named):
-                by_place = [*above.posonlyargs, *above.args][::-1]
-                pairs = [*zip(by_place, defaults[::-1], strict=False), *zip(by_name, named, strict=True)]
-                return {(self._above[above], own.arg) for own, default in pairs if default is node}
-            case ast.keyword(arg=name):
-                call = self._above[above]
-                return self._passed(call, node, name) if isinstance(call, ast.Call) else None
             case ast.Call(func=function, args=arguments) if function is not node:
                 place = next(at for at, argument in enumerate(arguments) if argument is node)
                 starred = any(isinstance(argument, ast.Starred) for argument in arguments)
@@ -161,8 +149,6 @@ class Places:
                 left is node
             ):
                 return set()
-            case ast.Attribute(attr=name) if name in _KEPT and isinstance(self._above[above], ast.Call):
-                return self._given(self._above[above])
             case ast.Subscript(slice=key) if not isinstance(key, ast.Slice):
                 return self._given(above)
             case (
@@ -185,8 +171,6 @@ class Places:
         called = tail(call.func)
         if called == "kernel" or (called == "partial" and tail(call.args[0]) == "kernel"):
             return set()
-        if called in _HOLDS:
-            return self._given(call)
         functions, file = self._functions.get(called, []), [*self._around(call)][-1]
         functions = [function for function in functions if file in self._around(function)] or functions
         if len(functions) != 1 or not {tail(part) for part in functions[0].decorator_list} <= _SAME:
