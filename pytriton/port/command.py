@@ -160,7 +160,7 @@ def _ported(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> li
     done: list[PortedText] = []
     if texts and not provable():
         print("Triton is not installed: the kernels are not proved", file=stream)
-    following = port_texts(texts, _given(options.defines))
+    following = port_texts(texts, _given(options.defines), options.simplify)
     for number, name in enumerate(names, 1):
         report(f"porting {name} ({number} of {len(names)})")
         done.append(next(following))

@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final, Literal, NamedTuple
 
 from pytriton.errors import counted
 from pytriton.fold.fold import Folded, asserting
-from pytriton.fold.variants import Variant
+from pytriton.fold.variants import Variant, Variants, number
 from pytriton.port.jobs.folds import Failure, Folds
 from pytriton.port.jobs.integer_arguments import Arguments
 from pytriton.port.jobs.translations import Translations, key_of, normal, products, text_of_kernels
@@ -95,7 +96,8 @@ class PortedKernel:
     ``kernel`` is its name in the source; None where a define names it. ``sweeps``: the values of the defines of
     which a launch gives a list. ``switches``: the defines that are only given or not; ``given``: all that some set
     has. ``variants`` are the distinct translations. ``arguments``: the defines that are parameters of ``general``,
-    and variables of ``folded``. ``proof``: None where Triton is not installed.
+    and variables of ``folded``. ``proof``: None where Triton is not installed. ``constants``: the
+    defines that have one value in all sets, and are none of the kernel.
     """
 
     kernel: str | None
@@ -109,6 +111,7 @@ class PortedKernel:
     folded: Folded = field(repr=False)
     general: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
+    constants: Mapping[str, int | float]
     arguments: Arguments | None = None
     proof: Proof | None = None
 
@@ -147,6 +150,9 @@ class PortedKernel:
             return (
                 f"{', '.join(self.arguments.names.values())} must be integers, or name parameters of type int"
             )
+        other = [name for name, value in self.constants.items() if number(defines.get(name)) != value]
+        if other:
+            return f"{other[0]} is {self.constants[other[0]]!r} in the kernel"
         return self.folded.leaves.refusal(self._plain(defines))
 
     def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
@@ -179,7 +185,7 @@ class PortedKernel:
         return self.folded.specialised(self._plain(defines))
 
     def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
-        plain = normal(defines)
+        plain = {n: value for n, value in normal(defines).items() if n not in self.constants}
         return plain | {name: True for name in self.switches if name in plain}
 
 
@@ -200,9 +206,10 @@ def port_kernel(
     swept = any(member.swept for member in sets) or bool(sweeps)
     own = arguments.translations if arguments else translations
     folds = Folds(own.text, own, function, swept)
-    rows = [arguments.without(member.defines) if arguments else member.defines for member in singles]
+    free = [translations.free(member.defines) for member in singles]
+    rows = [arguments.without(row) if arguments else row for row in free]
     folds.add_all(list({key_of(row): row for row in rows}.values()))
-    numbers = arguments.numbers if arguments else {}
+    numbers = {**translations.constants, **(arguments.numbers if arguments else {})}
     explored = [KnownDefines({**s, **numbers}, frozenset(["explored"])) for s in folds.explore(rows)]
     folded = arguments.in_body(folds.folded) if arguments else folds.folded
     kernel = PortedKernel(
@@ -217,6 +224,7 @@ def port_kernel(
         folded,
         folds.folded,
         tuple(folds.variants),
+        translations.constants,
         arguments,
     )
     return kernel.of_sets((*singles, *explored))
@@ -241,6 +249,14 @@ def known_defines(sets: Sequence[DefineSet], translations: Translations) -> Iter
             rows.setdefault(key_of(mentioned), (mentioned, set()))[1].add(entry.origin)
     for mentioned, origins in rows.values():
         yield KnownDefines(mentioned, frozenset(origins))
+
+
+def constants(sets: Sequence[Mapping[str, Any]], translations: Translations) -> dict[str, int | float]:
+    """The flags and the numbers that all of these sets give alike."""
+    variants = Variants(translations.variants(sets), translations.text)
+    alike = {name: values[0] for name, values in variants.values.items() if len({*map(repr, values)}) == 1}
+    free = {n: v for n, v in alike.items() if n not in (*variants.spelled, *variants.inner)}
+    return {n: v for n, v in free.items() if isinstance(v, int | float) and v is not False and isfinite(v)}
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:

@@ -91,7 +91,9 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
         first = firsts[message].error.diagnostics[0]
         reason = f"{counted(count, 'define set')} cannot be translated: {message}"
         notes.append(Note(_of_diagnostic(text, first, root), reason, first.code))
-    left_out = sorted(asked_names(kernel.own_text).intersection(kernel.folded.leaves.closed))
+    left_out = sorted(
+        asked_names(kernel.own_text).intersection(kernel.folded.leaves.closed) - {*kernel.constants}
+    )
     if left_out:
         reason = (
             f"a launch with {' or '.join(left_out)} is refused: add it with -D, or with a --run that has it"

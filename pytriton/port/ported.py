@@ -36,7 +36,7 @@ from pytriton.port.jobs.gather import WORDS, Job, gather
 from pytriton.port.jobs.integer_arguments import integer_arguments
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations, normal, products
-from pytriton.port.kernels import DefineSet, PortedKernel, known_defines, port_kernel
+from pytriton.port.kernels import DefineSet, PortedKernel, constants, known_defines, port_kernel
 from pytriton.port.read.extract import HOLE, UNREAD, Found, extract, is_part, text_of_file
 from pytriton.port.run.observations import Observation, Seen, strangers
 from pytriton.settings import Settings
@@ -77,9 +77,14 @@ def provable() -> bool:
     return find_spec("triton") is not None and find_spec("torch") is not None
 
 
-def port_texts(texts: Sequence[Seen], overrides: Mapping[str, Any]) -> Iterator[PortedText]:
-    """The kernels of the sources, in their order. ``overrides`` are defines of the command line."""
-    _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides), texts]
+def port_texts(
+    texts: Sequence[Seen], overrides: Mapping[str, Any], simplify: bool = False
+) -> Iterator[PortedText]:
+    """The kernels of the sources, in their order. ``overrides`` are defines of the command line.
+
+    ``simplify``: a define that all launches of a kernel give alike is no parameter of it.
+    """
+    _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides, simplify), texts]
     try:
         for (extracted, observed), (kernels, failures) in zip(texts, _map_texts(len(texts)), strict=True):
             yield PortedText(extracted, gather(extracted, overrides), kernels, failures, observed)
@@ -88,7 +93,7 @@ def port_texts(texts: Sequence[Seen], overrides: Mapping[str, Any]) -> Iterator[
 
 
 def port_text(
-    extracted: Found, observed: Sequence[Observation], overrides: Mapping[str, Any]
+    extracted: Found, observed: Sequence[Observation], overrides: Mapping[str, Any], simplify: bool
 ) -> tuple[tuple[PortedKernel, ...], dict[str, tuple[Failure, ...]]]:
     """The kernels of a source, verified where Triton is installed, and the failures of the others."""
     job = gather(extracted, overrides)
@@ -102,7 +107,7 @@ def port_text(
     while pending:
         name = pending.pop(0)
         try:
-            ported = _proved(extracted, sets[name], name, translations)
+            ported = _proved(extracted, sets[name], translations[name], simplify)
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
@@ -133,18 +138,16 @@ class _OfKernels(dict[str | None, Translations]):
         return self[kernel]
 
 
-def _proved(
-    extracted: Found, sets: Sequence[DefineSet], name: str | None, translations: _OfKernels
-) -> PortedKernel:
+def _proved(extracted: Found, sets: Sequence[DefineSet], own: Translations, simplify: bool) -> PortedKernel:
     """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable."""
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
-    own = translations[name]
-
-    ported = partial(port_kernel, own, sets, function)
+    known = [member.defines for member in known_defines(sets, own)]
+    simple = own.with_constants(constants(known, own) if simplify else {})
+    ported = partial(port_kernel, simple, sets, function)
     if not provable():
         return ported()
     prove_kernel = import_module("pytriton.port.prove").prove_kernel
-    arguments = integer_arguments([member.defines for member in known_defines(sets, own)], own)
+    arguments = integer_arguments(known, simple)
     if arguments is not None:
         general: PortedKernel = prove_kernel(ported(arguments), own)
         if not (general.proof and general.proof.wrong):

@@ -387,6 +387,55 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
 
 
+ALIKE = """\
+import torch
+import triton
+
+src = '''
+__global__ void scale(TYPE *Y, TYPE *X, int N __multipleof(ROUND)) {
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+  float x[TN] = *?(i < N) (X + i);
+#ifdef RELU
+  x = x > 0 ? x : SLOPE * x;
+#endif
+#if TN > 32
+  x = x + BIAS;
+#endif
+  *?(i < N) (Y + i) = x * TIMES;
+}
+'''
+
+
+def scale(x, tn=64):
+    y = torch.empty_like(x)
+    defines = {'TN': TN, 'RELU': True, 'SLOPE': 0.5, 'BIAS': -2, 'ROUND': 8, 'TIMES': 3, 'TYPE': 'float'}
+    kernel = triton.kernel(src, x.device, defines=defines)
+    kernel(y.data_ptr(), x.data_ptr(), x.numel(), grid=[4])
+    return y.tolist()
+"""
+
+
+@pytest.mark.parametrize(("tn", "plain"), [("'64'", True), ("tn", False), ("64", True)])
+def test_defines_that_all_launches_give_alike(tn: str, plain: bool, tmp_path: Path) -> None:
+    """With ``--simplify`` they are no parameters; where the code may give others, the launcher refuses these."""
+    text = ALIKE.replace("TN': TN", f"TN': {tn}")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(text)
+    command = ["port", str(tmp_path / "old"), "--out", str(tmp_path / "new"), "--simplify"]
+    assert main(command) == 0
+    written = (tmp_path / "new/old/kernels/old.py").read_text()
+    assert written.count("tl.constexpr") == 0
+    assert "tl.program_id(0) * 64 + tl.arange(0, 64)" in written
+    assert ("kernel[(4,)](y, x, x.numel())" in (tmp_path / "new/old/__init__.py").read_text()) is plain
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    program = "import torch, old; print(old.scale(torch.arange(-2.0, 3)))"
+    done = processes.run([sys.executable, "-c", program], env=environment)
+    assert done.stdout.splitlines()[-1:] == ["[-9.0, -7.5, -6.0, -3.0, 0.0]"], done.stderr
+    if not plain:
+        done = processes.run([sys.executable, "-c", program.replace("3)", "3), 32")], env=environment)
+        assert "no kernel was ported for TN=32: " in done.stderr
+
+
 OF_A_NUMBER = """\
 import torch
 import triton

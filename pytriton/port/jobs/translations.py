@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from pytriton.emit.printer import printed
@@ -60,18 +61,23 @@ def text_of_kernels(source: Source, names: Sequence[str]) -> str:
 class Translations:
     """The translations of one text that were asked for. ``text``: it, without kernels other than the one named.
 
-    They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16.
+    They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16. ``constants``: defines that
+    all translations have, as if they were in the text.
     """
 
-    def __init__(self, source: Source, settings: Settings) -> None:
-        self.source = source
+    def __init__(
+        self, source: Source, settings: Settings, constants: Mapping[str, int | float] = MappingProxyType({})
+    ) -> None:
+        self.source, self.constants = source, constants
         self._settings = settings
+        # not a number, which is a parameter
+        self._fixed = {name: v if v is True else f"({v})" for name, v in constants.items()}
         self._results: dict[object, Translation | CompileError] = {}
         self.text = text_of_kernels(source, [settings.kernel]) if settings.kernel else source.text
         self._words = frozenset(names_in(self.text))
         self._promised: set[str] = set()
         asked = asked_if_given(source.text)
-        self.switches = frozenset(name for name, alone in asked.items() if alone)
+        self.switches = frozenset(name for name, alone in asked.items() if alone and name not in constants)
 
     def in_groups(self, group: int) -> Translations:
         """The same text with its programs in groups."""
@@ -79,7 +85,15 @@ class Translations:
 
     def of(self, source: Source) -> Translations:
         """The same of another text."""
-        return Translations(source, self._settings)
+        return Translations(source, self._settings, self.constants)
+
+    def with_constants(self, constants: Mapping[str, int | float]) -> Translations:
+        """The same text with these constants."""
+        return Translations(self.source, self._settings, constants)
+
+    def free(self, defines: Defines) -> dict[str, Any]:
+        """The defines that are not constants."""
+        return {name: value for name, value in defines.items() if name not in self.constants}
 
     def variants(self, sets: Iterable[Defines]) -> list[Variant]:
         """Those of the define sets that can be translated."""
@@ -105,7 +119,7 @@ class Translations:
 
     def __call__(self, defines: Defines) -> Translation | CompileError:
         """The translation with the defines that the source mentions, or the errors of it."""
-        defines = self.mentioned(defines)
+        defines = self.free(self.mentioned(defines))
         key = key_of(defines)
         if key not in self._results:
             try:
@@ -118,6 +132,7 @@ class Translations:
         return self._results[key]
 
     def _translated(self, defines: Defines) -> Translation:
+        defines = {**defines, **self._fixed}
         while True:
             settings = replace(self._settings, without_promises=tuple(self._promised), portable=True)
             translation = self._alone(defines, settings)

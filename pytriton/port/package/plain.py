@@ -17,6 +17,7 @@ import ast
 import copy
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from pytriton.fold.variants import number
@@ -176,6 +177,13 @@ class Plain:
         fields = [declared(launch.kernel) for launch in of_call]
         _require(not any(of[name] for of in fields for name in _LAUNCHER))
         _require(not any(name in of["closed"] for of in fields for name, _ in (*entries, *later)))
+        fixed = {name: value for of in fields for name, value in of["fixed"].items()}
+        for display in displays:
+            values_of = {
+                _key(key): _literal(node) for key, node in zip(display.keys, display.values, strict=True)
+            }
+            _require(fixed.items() <= values_of.items())
+        _require(not any(name in fixed for name, _ in later))
         constexprs = [launch.kernel.folded.constexprs for launch in of_call]
         taken = [(name, node) for name, node in entries if any(name in some for some in constexprs)]
         values = {node: self._passed(name, node, of_call, around) for name, node in (*taken, *later)}
@@ -380,6 +388,13 @@ def _key(key: ast.expr | None) -> str:
 
 def _constants(node: ast.AST) -> list[object]:
     return [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+
+
+def _literal(node: ast.expr) -> object:
+    """The number that a define is given as; None for what is calculated."""
+    with suppress(ValueError):
+        return number(ast.literal_eval(node))
+    return None
 
 
 def _names(node: ast.AST) -> set[str]:
