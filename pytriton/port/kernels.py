@@ -256,7 +256,8 @@ def constants(sets: Sequence[Mapping[str, Any]], translations: Translations) -> 
     variants = Variants(translations.variants(sets), translations.text)
     alike = {name: values[0] for name, values in variants.values.items() if len({*map(repr, values)}) == 1}
     free = {n: v for n, v in alike.items() if n not in (*variants.spelled, *variants.inner)}
-    return {n: v for n, v in free.items() if isinstance(v, int | float) and v is not False and isfinite(v)}
+    numbers = {n: v + 0 for n, v in free.items() if isinstance(v, int | float) and isfinite(v)}
+    return numbers | {name: True for name in free if name in translations.switches}
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:

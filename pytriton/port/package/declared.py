@@ -15,7 +15,7 @@ from typing import Any
 from pytriton.emit.python import show
 from pytriton.fold.polish import names_assigned
 from pytriton.fold.separations import Separations
-from pytriton.fold.variants import Set, Variants, as_number
+from pytriton.fold.variants import Set, Variants
 from pytriton.lang.tree.types import PointerType
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.pipeline import Parameter
@@ -44,7 +44,7 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
         "truths": {flag: [*values] for flag, values in leaves.truths.items()},
         "texts": [name for name in constexprs if name not in (*leaves.integers, *leaves.flags)],
         "closed": [n for n in leaves.closed if n.isupper() and n not in {*own, *ported.constants}],
-        "fixed": {name: as_number(value) for name, value in ported.constants.items()},
+        "fixed": {**ported.constants},
         "unused": sorted(n for n in ported.given - {*constexprs, *leaves.closed} if not n.isupper()),
         "key": [p.identifier for p in ported.parameters if p.retune],
         "stages": [*ported.stages],

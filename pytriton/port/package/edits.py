@@ -1,9 +1,9 @@
 """A Python file of a package -> the same file with the smallest change.
 
 Input: the file's bytes, and the replacements of the strings in it that were ported. Output: its bytes with other
-imports of triton, names or labels in place of strings, and tensors in place of their addresses where a kernel is
-launched. Every other byte is as it was. ``import triton``, in each of
-its forms, comes to mean the launcher module of the package, under the name that the file has for it;
+imports of triton, names in place of strings, and tensors in place of their addresses where a kernel is launched.
+Every other byte is as it was. ``import triton``, in each of its forms, comes to mean the launcher module of the
+package, under the name that the file has for it;
 ``from triton.testing import do_bench`` takes the name from ``_testing``.
 
 Invariant: the edits of a file do not overlap.
@@ -52,7 +52,7 @@ def edited(
     edits: Iterable[Edit],
     imports: Iterable[Replacement] = (),
 ) -> bytes:
-    """The file, with these edits and names or labels for strings.
+    """The file, with these edits and names for strings.
 
     ``dots``: those of a relative import of the package. ``strings``: their replacements, by line and column.
     ``imports``: of other names that the edits use.
