@@ -34,10 +34,10 @@ from pytriton.fold.leaves import HELPERS, ONE_OF, Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.partial import specialised
-from pytriton.fold.polish import names_assigned, names_read, polished
+from pytriton.fold.polish import names_assigned, polished
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, as_number, number
-from pytriton.fold.walk import expressions, mapped
+from pytriton.fold.walk import expressions, mapped, names_read
 
 MAX_OPTIONS: Final = 40  # characters of the options that an assertion names
 MAX_TERMS: Final = 176  # characters of a condition with a line for each term
@@ -105,11 +105,11 @@ def fold(
     conditions = Separations(text, all_variants, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     reads = _reads(bodies)
-    always = {name for name, of in reads.items() if of == all_variants.all}
-    firsts = {define: pointer for define, (pointer, _) in all_variants.type_defines(always).items()}
-    types = [dict(_types(all_variants, place, firsts, always)) for place in range(all_variants.count)]
+    types = [dict(_types(all_variants, place)) for place in range(all_variants.count)]
     alike = set.intersection(*({*typed.items()} for typed in types))
-    shared = {name: node for name, node in types[0].items() if (name, node) in alike and name in always}
+    shared = {
+        name: node for name, node in types[0].items() if (name, node) in alike and name in all_variants.read
+    }
     bodies = [row for body, of in bodies for row in _by_types(body, of, types, shared)]
     merger = Merger(Joiner(all_variants, padding.sizes, padding.masks), conditions, reads)
     merged = polished(merger.merged(bodies, all_variants.all), text, all_variants)
@@ -130,7 +130,7 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged, always)
+    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged)
     return asserting(folded, leaves, groups)
 
 
@@ -226,15 +226,13 @@ _RENAMED: Final = dict.fromkeys(_BYTES, _BYTES) | {
 }
 
 
-def _types(
-    variants: Variants, place: int, firsts: Mapping[str, str], always: Collection[str]
-) -> Iterator[tuple[str, Node]]:
+def _types(variants: Variants, place: int) -> Iterator[tuple[str, Node]]:
     """What a variant declares its pointers as: a condition, or a conversion to the same bits of this type.
 
     One that is declared with a define has the type of the pointer of which this define is asked (leaves.py), its
-    ``first``; where that may be None, nothing can be said. Others have that of the first with their type.
+    ``first``. Others have that of the first with their type.
     """
-    first_of = dict(firsts)
+    first_of = {define: pointer for define, (pointer, _) in variants.type_defines().items()}
     for parameter in variants.variants[place].translation.parameters:
         name = parameter.identifier
         word = variants.pointers.get(name, {}).get(place)
@@ -246,9 +244,9 @@ def _types(
         first = next((other for other in given if variants.pointers[other].get(place) == word), None)
         if first is None:
             yield name, _of_type(name, word)
-            if name in always and word not in _RENAMED:
+            if name in variants.read and word not in _RENAMED:
                 first_of[word] = name
-        elif first in always and first != name:
+        elif first != name:
             yield name, BinOp("==", Atom(f"{name}.dtype"), Atom(f"{first}.dtype"))
 
 

@@ -87,10 +87,7 @@ class Leaves:
         words: Iterable[str],
         padded: Mapping[str, str],
         body: Sequence[Statement],
-        read: Collection[str],
     ) -> None:
-        """``read``: the names that all variants read."""
-        self._read = read
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self.names = [n for n in variants.values if n in mentioned]
@@ -125,7 +122,7 @@ class Leaves:
         self.absent |= dict.fromkeys(self.flags, False)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self.names if name not in others]
-        pointers = variants.type_defines(self._read)
+        pointers = variants.type_defines()
         self.words = {name: words for name, (_, words) in pointers.items() if name in self.texts}
         self.types = {name: pointers[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}
@@ -295,7 +292,7 @@ class Leaves:
             yield _joined("and", map(_python, bounds))
 
     def _fact(self, fact: Fact) -> Node:
-        """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``; no type of a pointer that is None."""
+        """``FLAG``, ``NAME is None``, ``X.dtype.element_ty == tl.float16``."""
         if not fact.binary:
             pointer = self.types.get(fact.question)
             asked = f"{pointer}.dtype.element_ty" if pointer else fact.question
@@ -305,10 +302,7 @@ class Leaves:
                 literal(x.text if isinstance(x, Spelled) else x) for x in sorted(fact.answers, key=repr)
             ]
             several = Call(ONE_OF, (Atom(asked), *map(Atom, answers)))
-            known = several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
-            if pointer and pointer not in self._read:
-                return BinOp("or", _is_none(pointer), known)
-            return known
+            return several if len(answers) > 1 else BinOp("==", Atom(asked), Atom(answers[0]))
         bare = fact.question.removesuffix(_GIVEN)
         if True in fact.answers:
             return Atom(bare) if bare == fact.question else BinOp("is not", Atom(bare), Atom("None"))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytriton.emit.python import Atom, BinOp, Block, Call, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.variants import Variants
-from pytriton.fold.walk import expressions, mapped, statements, with_bodies
+from pytriton.fold.walk import mapped, names_read, statements, with_bodies
 from pytriton.frozen import replace
 
 
@@ -20,17 +20,6 @@ def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[
     """The body with all of this done."""
     typed = mapped(body, lambda node, statement: _at_0(_with_types(statement, node, variants)))
     return tuple(_once(typed, text, Counter()))
-
-
-def names_read(body: Iterable[Statement]) -> frozenset[str]:
-    """The names that occur in expressions; what is changed in place (``x += 1``) is read, too."""
-    names: set[str] = set()
-    for statement in statements(body):
-        target, _, operator = statement.before.rstrip("= ").partition(" ")
-        if operator and isinstance(statement, Simple):
-            names.add(target)
-    names |= {node.text.partition(".")[0] for node in expressions(body) if isinstance(node, Atom)}
-    return frozenset(names)
 
 
 def names_assigned(body: Iterable[Statement]) -> frozenset[str]:

@@ -52,7 +52,7 @@ class Separations:
     def __init__(self, text: str, variants: Variants, padded: dict[str, str], elements: bool = True) -> None:
         """``elements``: conditions ask for the element types of pointers, not for the defines that name them."""
         self._variants = variants
-        self._elements = variants.elements if elements else {}
+        self._elements = variants.asked if elements else {}
         self.words = frozenset(names_in(text))
         self.asked: list[Separator] = []
         self._arms = dict(self._by_line(text))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from pytriton.fold.walk import names_read
 from pytriton.lang.preprocess.structure import conditions, directives
 from pytriton.lang.tokens import plain_number
 from pytriton.lang.tree.types import FLOAT, TYPE_NAMES, PointerType, ScalarType
@@ -125,7 +126,7 @@ class Variants:
 
     def is_element_type(self, name: str) -> bool:
         """Whether a define is a type, and where all pointers point to the same types its value is the same."""
-        pairs = set(zip(zip(*self.elements.values(), strict=True), map(str, self.values[name]), strict=False))
+        pairs = set(zip(zip(*self.asked.values(), strict=True), map(str, self.values[name]), strict=False))
         return self.is_type(name) and len(pairs) == len({elements for elements, _ in pairs})
 
     def is_flag(self, name: str) -> bool:
@@ -158,6 +159,17 @@ class Variants:
         return {name: [*words.values()] for name, words in self.pointers.items() if len(words) == self.count}
 
     @cached_property
+    def read(self) -> frozenset[str]:
+        """The names that all variants read."""
+        bodies = {variant.translation.text: variant.translation.tree.body for variant in self.variants}
+        return frozenset.intersection(*map(names_read, bodies.values()))
+
+    @cached_property
+    def asked(self) -> dict[str, list[str]]:
+        """Those of the ``elements`` of which any variant can be asked: other pointers may be None."""
+        return {name: words for name, words in self.elements.items() if name in self.read}
+
+    @cached_property
     def padded(self) -> dict[str, Set]:
         """For each define the variants in which it is not a power of two."""
         odd = {
@@ -185,15 +197,11 @@ class Variants:
         others = {name for name, type_ in types if type_ != FLOAT}
         return frozenset(name for name, _ in types if name not in others)
 
-    def type_defines(self, read: Collection[str]) -> dict[str, tuple[str, dict[str, Word]]]:
-        """The defines that pointers are declared with: of each a pointer, and what Triton calls the types.
-
-        Pointers that all variants ``read`` come first: others may be None.
-        """
+    def type_defines(self) -> dict[str, tuple[str, dict[str, Word]]]:
+        """The defines that pointers are declared with: of each a pointer, and what Triton calls the types."""
         found: dict[str, tuple[str, dict[str, Word]]] = {}
-        parameters = self.variants[0].translation.parameters
-        for parameter in sorted(parameters, key=lambda parameter: parameter.identifier not in read):
-            words = self.elements.get(parameter.identifier)
+        for parameter in self.variants[0].translation.parameters:
+            words = self.asked.get(parameter.identifier)
             for name in {*re.findall(r"\w+", parameter.declaration)[:-1]} & self.values.keys():
                 pairs = {*zip(map(str, self.values[name]), words or (), strict=False)}
                 of = {value: Word(f"tl.{word}") for value, word in pairs}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import Any
 
-from pytriton.emit.python import Atom, Block, Node, Statement
+from pytriton.emit.python import Atom, Block, Node, Simple, Statement
 from pytriton.frozen import replace
 
 _HOLE = Atom("")
@@ -72,6 +72,17 @@ def expressions(body: Iterable[Statement]) -> Iterator[Node]:
     for statement in statements(body):
         if statement.node is not None:
             yield from walk(statement.node)
+
+
+def names_read(body: Iterable[Statement]) -> frozenset[str]:
+    """The names that occur in expressions; what is changed in place (``x += 1``) is read, too."""
+    names: set[str] = set()
+    for statement in statements(body):
+        target, _, operator = statement.before.rstrip("= ").partition(" ")
+        if operator and isinstance(statement, Simple):
+            names.add(target)
+    names |= {node.text.partition(".")[0] for node in expressions(body) if isinstance(node, Atom)}
+    return frozenset(names)
 
 
 def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:

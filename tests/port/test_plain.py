@@ -387,6 +387,51 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
 
 
+CHOSEN = """\
+import torch
+import triton
+
+src = '''
+__global__ void pick(float *Y, TYPE *A, TYPE *B, int N) {
+  int i[32] = 0 ... 32;
+#ifdef FIRST
+  float x[32] = *?(i < N) (A + i);
+#else
+  float x[32] = *?(i < N) (B + i);
+#endif
+  *?(i < N) (Y + i) = x;
+}
+'''
+
+
+def pick(x, first, dtype):
+    y = torch.empty(len(x))
+    defines = {'TYPE': dtype}
+    if first:
+        defines['FIRST'] = 1
+    kernel = triton.kernel(src, defines=defines)
+    kernel(y, x if first else None, None if first else x, len(x), grid=[1])
+    return y.tolist()
+"""
+
+
+def test_pointers_of_a_type_of_which_none_is_always_read(tmp_path: Path) -> None:
+    """The define is asked, not a pointer, which may be None; a tensor of another type is refused in each arm."""
+    assert port(CHOSEN, tmp_path) == 0
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
+    program = """\
+import itertools, torch, old
+for first, dtype, given in itertools.product((True, False), *[(torch.half, torch.float)] * 2):
+    try:
+        print(old.pick(torch.arange(3.0).to(given), first, dtype))
+    except Exception as error:
+        print("pass tensors of these types" in str(error) and dtype is not given)
+"""
+    done = processes.run([sys.executable, "-c", program], env=environment)
+    row = ["[0.0, 1.0, 2.0]", "True", "True", "[0.0, 1.0, 2.0]"]
+    assert done.stdout.splitlines() == row * 2, done.stderr
+
+
 ALIKE = """\
 import torch
 import triton

@@ -300,7 +300,6 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
     nodes = (node for tree in trees.values() for node in ast.walk(tree))
     wraps = any(isinstance(node, ast.arg) and node.arg == "grid" for node in nodes)
     places = {(path, line): alone for path, tree in trees.items() for line, alone in launches(tree)}
-    work.addresses = wraps or any(map(addresses_left, trees.values()))
     named = not all(places.values()) or any(place not in places for text in texts for place in launched(text))
     for path, tree in trees.items():
         file = PythonFile(path.read_bytes())
@@ -321,6 +320,7 @@ def _edit_files(work: _Work, texts: Sequence[PortedText]) -> None:
         changed = edited(file, dots, names, edits)
         if changed != file.data:
             work.package.files[work.shown(path)] = changed
+    work.addresses = "data_ptr" in uses.attributes and (wraps or any(map(addresses_left, trees.values())))
     stay = [str(site.where[1]) for site in work.package.sites if site.where[0] == "text"]
     text = launcher(work.package.folder, uses, work.package.kernels, stay, named, work.addresses)
     work.package.files[f"{LAUNCHER}.py"] = text.encode()

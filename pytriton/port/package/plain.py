@@ -91,8 +91,11 @@ class Plain:
         _require({*bound(tree, self.above)} <= {("triton", "triton")} and not uses.modules)
         self.module = bool(uses.testing)
         for address in addresses_left(tree):
-            function = getattr(self.above[self.above[address]], "func", None)
-            _require(isinstance(function, ast.Attribute) and function.attr not in self.functions)
+            match self.above[self.above[address]]:
+                case ast.Call(func=ast.Attribute(attr=name), keywords=[]):
+                    _require(name not in self.functions)
+                case _:
+                    raise NotPlain
         _require(b"coding" not in self.file.data[:200] and _WRITTEN.isdisjoint(_bound_in(tree)))
         for node in self.above:
             match node:
