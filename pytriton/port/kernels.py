@@ -11,7 +11,7 @@ Invariants: define sets with equal translations are folded once; a ported kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -251,11 +251,13 @@ def known_defines(sets: Sequence[DefineSet], translations: Translations) -> Iter
         yield KnownDefines(mentioned, frozenset(origins))
 
 
-def constants(sets: Sequence[Mapping[str, Any]], translations: Translations) -> dict[str, int | float]:
-    """The flags and the numbers that all of these sets give alike."""
+def constants(
+    sets: Sequence[Mapping[str, Any]], translations: Translations, names: Collection[str]
+) -> dict[str, int | float]:
+    """Those of the defines that are flags or numbers, and that all of these sets give alike."""
     variants = Variants(translations.variants(sets), translations.text)
     alike = {name: values[0] for name, values in variants.values.items() if len({*map(repr, values)}) == 1}
-    free = {n: v for n, v in alike.items() if n not in (*variants.spelled, *variants.inner)}
+    free = {n: v for n, v in alike.items() if n in {*names} - {*variants.spelled, *variants.inner}}
     numbers = {n: v + 0 for n, v in free.items() if isinstance(v, int | float) and isfinite(v)}
     return numbers | {name: True for name in free if name in translations.switches}
 

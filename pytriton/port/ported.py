@@ -20,7 +20,7 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -82,7 +82,7 @@ def port_texts(
 ) -> Iterator[PortedText]:
     """The kernels of the sources, in their order. ``overrides`` are defines of the command line.
 
-    ``simplify``: a define that all launches of a kernel give alike is no parameter of it.
+    ``simplify``: a define for which the code of all launches has the same number is no parameter.
     """
     _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides, simplify), texts]
     try:
@@ -103,11 +103,13 @@ def port_text(
         return (), failures
     translations = _OfKernels(Source(job.text, extracted.path.name), _is_strict(job, observed))
     sets = _sets(job, translations, observed, overrides)
+    written = [{*use.fixed} for use in job.uses if use.line]
+    simple = set.intersection(*written) if simplify and written else set[str]()
     pending = list(sets)
     while pending:
         name = pending.pop(0)
         try:
-            ported = _proved(extracted, sets[name], translations[name], simplify)
+            ported = _proved(extracted, sets[name], translations[name], simple)
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
@@ -138,16 +140,21 @@ class _OfKernels(dict[str | None, Translations]):
         return self[kernel]
 
 
-def _proved(extracted: Found, sets: Sequence[DefineSet], own: Translations, simplify: bool) -> PortedKernel:
-    """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable."""
+def _proved(
+    extracted: Found, sets: Sequence[DefineSet], own: Translations, simple: Collection[str]
+) -> PortedKernel:
+    """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable.
+
+    ``simple``: the defines that are no parameters if all sets give them alike.
+    """
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     known = [member.defines for member in known_defines(sets, own)]
-    simple = own.with_constants(constants(known, own) if simplify else {})
-    ported = partial(port_kernel, simple, sets, function)
+    fixed = own.with_constants(constants(known, own, simple))
+    ported = partial(port_kernel, fixed, sets, function)
     if not provable():
         return ported()
     prove_kernel = import_module("pytriton.port.prove").prove_kernel
-    arguments = integer_arguments(known, simple)
+    arguments = integer_arguments(known, fixed)
     if arguments is not None:
         general: PortedKernel = prove_kernel(ported(arguments), own)
         if not (general.proof and general.proof.wrong):

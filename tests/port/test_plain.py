@@ -481,6 +481,22 @@ def test_defines_that_all_launches_give_alike(tn: str, plain: bool, tmp_path: Pa
         assert "no kernel was ported for TN=32: " in done.stderr
 
 
+@pytest.mark.parametrize(("tn", "number"), [("tn", False), ("64", True)])
+def test_a_define_that_callers_give_stays_a_parameter(tn: str, number: bool, tmp_path: Path) -> None:
+    """Also with ``--simplify``: what reading tries for it is a guess. A grid has the number of another one."""
+    text = ALIKE.replace("TN': TN", f"TN': {tn}").replace("tn=64", "tn")
+    text = text.replace("[4]", "lambda opt: [triton.cdiv(x.numel(), opt.TN)]")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "__init__.py").write_text(text)
+    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new"), "--simplify"]) == 0
+    written = (tmp_path / "new/old/kernels/old.py").read_text()
+    assert ("TN: tl.constexpr" in written) is not number
+    assert "SLOPE: tl.constexpr" not in written
+    code = (tmp_path / "new/old/__init__.py").read_text()
+    assert ("(triton.cdiv(x.numel(), 64),)" in code) is number
+    assert ("opt['TN']" in code) is not number
+
+
 OF_A_NUMBER = """\
 import torch
 import triton

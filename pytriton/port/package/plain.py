@@ -301,7 +301,8 @@ class Plain:
         grid, around = call.keywords[0].value, self._around(call, *_SCOPES)
         late = isinstance(grid, (ast.Lambda, ast.Name))  # else it comes before the arguments now
         _require(late or all(map(_is_pure, [grid, *call.args])))
-        takes = set.intersection(*({*kernel.folded.constexprs} for kernel in kernels))
+        rows = ({**dict.fromkeys(kernel.folded.constexprs), **kernel.constants} for kernel in kernels)
+        takes = dict(set.intersection(*({*row.items()} for row in rows)))
         above = f"with torch.cuda.device_of({_tensor(call.args, kernels)}):{newline}    "
         name = ast.unparse(grid)
         if isinstance(grid, ast.Name):
@@ -328,7 +329,7 @@ class Plain:
         lines = (file.at(line, 0) for line in range(call.lineno + 1, (call.end_lineno or 0) + 1))
         yield from (Edit(at, at, more) for at in lines if not end <= at < last)
 
-    def _grid(self, grid: ast.expr, takes: set[str]) -> str:
+    def _grid(self, grid: ast.expr, takes: Mapping[str, Any]) -> str:
         """A grid as Triton takes it: a tuple, or a function of the kernel's arguments by their names."""
         head, sizes = "", grid
         match grid:
@@ -538,7 +539,7 @@ def _type(parameter: Parameter) -> str:
 class _Meta(ast.NodeTransformer):
     """``opt.TM`` and ``opt.d("TM")`` -> ``opt["TM"]``."""
 
-    def __init__(self, name: str, takes: set[str]) -> None:
+    def __init__(self, name: str, takes: Mapping[str, Any]) -> None:
         self.name, self.takes = name, takes
 
     def visit(self, node: ast.AST) -> Any:
@@ -549,7 +550,10 @@ class _Meta(ast.NodeTransformer):
                 | ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key)))
             ) if name == self.name:
                 _require(key in self.takes)
-                return ast.Subscript(ast.Name(name), ast.Constant(key))
+                value = self.takes[key]
+                return (
+                    ast.Subscript(ast.Name(name), ast.Constant(key)) if value is None else ast.Constant(value)
+                )
             case ast.Name(id=name):
                 _require(name != self.name)
         return self.generic_visit(node)
