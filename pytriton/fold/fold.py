@@ -232,7 +232,7 @@ def _types(variants: Variants, place: int) -> Iterator[tuple[str, Node]]:
     One that is declared with a define has the type of the pointer of which this define is asked (leaves.py), its
     ``first``. Others have that of the first with their type.
     """
-    first_of = {define: pointer for define, (pointer, _) in variants.type_defines().items()}
+    first_of = {define: pointer for define, (pointer, _) in variants.type_defines.items()}
     for parameter in variants.variants[place].translation.parameters:
         name = parameter.identifier
         word = variants.pointers.get(name, {}).get(place)

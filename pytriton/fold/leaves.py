@@ -122,7 +122,7 @@ class Leaves:
         self.absent |= dict.fromkeys(self.flags, False)
         others = {*self.numbers, *self.flags, *kernels}
         self.texts = [name for name in self.names if name not in others]
-        pointers = variants.type_defines()
+        pointers = variants.type_defines
         self.words = {name: words for name, (_, words) in pointers.items() if name in self.texts}
         self.types = {name: pointers[name][0] for name in self.words}
         self._spelled = {name: {*map(repr, variants.values[name])} for name in self.texts}

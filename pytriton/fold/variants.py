@@ -197,6 +197,7 @@ class Variants:
         others = {name for name, type_ in types if type_ != FLOAT}
         return frozenset(name for name, _ in types if name not in others)
 
+    @cached_property
     def type_defines(self) -> dict[str, tuple[str, dict[str, Word]]]:
         """The defines that pointers are declared with: of each a pointer, and what Triton calls the types."""
         found: dict[str, tuple[str, dict[str, Word]]] = {}

@@ -149,7 +149,7 @@ def _proved(
     """
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     known = [member.defines for member in known_defines(sets, own)]
-    fixed = own.with_constants(constants(known, own, simple) if simple else {})
+    fixed = own.with_constants(constants(known, own, simple)) if simple else own
     ported = partial(port_kernel, fixed, sets, function)
     if not provable():
         return ported()
