@@ -195,7 +195,7 @@ def _add_port(commands: Any) -> None:
         "--kernels-only", action="store_true", help="write a folder of kernels alone, even of a package"
     )
     command.add_argument(
-        "--simplify", action="store_true", help="a define that the code gives one number is no parameter"
+        "--simplify", action="store_true", help="a define that the code gives one number is not a parameter"
     )
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument(

@@ -97,7 +97,7 @@ class PortedKernel:
     which a launch gives a list. ``switches``: the defines that are only given or not; ``given``: all that some set
     has. ``variants`` are the distinct translations. ``arguments``: the defines that are parameters of ``general``,
     and variables of ``folded``. ``proof``: None where Triton is not installed. ``constants``: the
-    defines that have one value in all sets, and are none of the kernel.
+    defines that have one value in all sets, and are not parameters.
     """
 
     kernel: str | None

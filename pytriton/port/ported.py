@@ -82,7 +82,7 @@ def port_texts(
 ) -> Iterator[PortedText]:
     """The kernels of the sources, in their order. ``overrides`` are defines of the command line.
 
-    ``simplify``: a define for which the code of all launches has the same number is no parameter.
+    ``simplify``: a define for which the code of all launches has the same number is not a parameter.
     """
     _work[:] = [lambda seen: port_text(seen[0], seen[1], overrides, simplify), texts]
     try:
@@ -145,7 +145,7 @@ def _proved(
 ) -> PortedKernel:
     """One kernel of a source; narrowed to the verified define sets where possible. Raises Unportable.
 
-    ``simple``: the defines that are no parameters if all sets give them alike.
+    ``simple``: the defines that are not parameters if all sets give them alike.
     """
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', extracted.path.stem)}_kernel"
     known = [member.defines for member in known_defines(sets, own)]

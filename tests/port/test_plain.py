@@ -69,6 +69,12 @@ def _assert_apart(edits: list[Edit]) -> None:
     assert all(first.end <= second.start for first, second in pairwise(ordered)), ordered
 
 
+def ran(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    """A program with the ported package of a folder, on Triton's interpreter."""
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(folder / "new")}
+    return processes.run([sys.executable, "-c", program], env=environment)
+
+
 CALL = "    kernel(y.data_ptr(), x.data_ptr(), 2.0, n, grid=lambda opt: [triton.cdiv(n, opt.TN)])\n"
 CALLED = """\
     grid = lambda opt: (triton.cdiv(n, opt['TN']),)
@@ -332,9 +338,8 @@ def test_one_read_for_two_files_needs_a_launcher(tmp_path: Path) -> None:
     (tmp_path / "old" / "add.c").write_text(SOURCE.replace("x * f", "x + f"))
     assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
     assert "class kernel" in (tmp_path / "new" / "old" / "_triton.py").read_text()
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = "import torch, old; print(*(y.sum().item() for y in old.both(torch.full((20,), 2.0))))"
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     assert done.stdout.split() == ["120.0", "100.0"], done.stderr
 
 
@@ -382,8 +387,7 @@ def test_a_package_without_a_launcher(tmp_path: Path) -> None:
         path.relative_to(tmp_path / "new").as_posix() for path in (tmp_path / "new").rglob("*.py")
     )
     assert written == ["old/__init__.py", "old/kernels_/__init__.py", "old/kernels_/old.py"]
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
-    done = processes.run([sys.executable, "-c", PROGRAM], env=environment)
+    done = ran(tmp_path, PROGRAM)
     assert done.stdout.split(maxsplit=1) == ["Autotuner", "{'TN': 32, 'DOUBLED': True}\n"], done.stderr
 
 
@@ -418,7 +422,6 @@ def pick(x, first, dtype):
 def test_pointers_of_a_type_of_which_none_is_always_read(tmp_path: Path) -> None:
     """The define is asked, not a pointer, which may be None; a tensor of another type is refused in each arm."""
     assert port(CHOSEN, tmp_path) == 0
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = """\
 import itertools, torch, old
 for first, dtype, given in itertools.product((True, False), *[(torch.half, torch.float)] * 2):
@@ -427,7 +430,7 @@ for first, dtype, given in itertools.product((True, False), *[(torch.half, torch
     except Exception as error:
         print("pass tensors of these types" in str(error) and dtype is not given)
 """
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     row = ["[0.0, 1.0, 2.0]", "True", "True", "[0.0, 1.0, 2.0]"]
     assert done.stdout.splitlines() == row * 2, done.stderr
 
@@ -462,7 +465,7 @@ def scale(x, tn=64):
 
 @pytest.mark.parametrize(("tn", "plain"), [("'64'", True), ("tn", False), ("64, 'RELU': ''", False)])
 def test_defines_that_all_launches_give_alike(tn: str, plain: bool, tmp_path: Path) -> None:
-    """With ``--simplify`` they are no parameters; where the code may give others, the launcher refuses these."""
+    """With ``--simplify`` they are not parameters; where the code may give others, the launcher refuses these."""
     text = ALIKE.replace("TN': TN", f"TN': {tn}")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "__init__.py").write_text(text)
@@ -472,12 +475,11 @@ def test_defines_that_all_launches_give_alike(tn: str, plain: bool, tmp_path: Pa
     assert written.count("tl.constexpr") == 0
     assert "tl.program_id(0) * 64 + tl.arange(0, 64)" in written
     assert ("kernel[(4,)](y, x, x.numel())" in (tmp_path / "new/old/__init__.py").read_text()) is plain
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = "import torch, old; print(old.scale(torch.arange(-2.0, 3)))"
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     assert done.stdout.splitlines()[-1:] == ["[-9.0, -7.5, -6.0, -3.0, 0.0]"], done.stderr
     if tn == "tn":
-        done = processes.run([sys.executable, "-c", program.replace("3)", "3), 32")], env=environment)
+        done = ran(tmp_path, program.replace("3)", "3), 32"))
         assert "no kernel was ported for TN=32: " in done.stderr
 
 
@@ -528,10 +530,9 @@ def port(text: str, folder: Path) -> int:
 def test_a_float_in_the_place_of_an_integer_is_refused(size: int, tmp_path: Path) -> None:
     text = OF_A_NUMBER.replace("int *", "long *").replace("scale=3", f"scale={size + 3}")
     assert port(text, tmp_path) == 0
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = "import torch, old; print(*old.f(torch.zeros(3, dtype=torch.int64), {}))"
     numbers = (size + 7, size + 11, float(size + 7))
-    done = [processes.run([sys.executable, "-c", program.format(n)], env=environment) for n in numbers]
+    done = [ran(tmp_path, program.format(n)) for n in numbers]
     halves = [str(int(number / 2)) for number in numbers]
     assert [one.stdout.split()[:1] for one in done] == [halves[:1], halves[1:2], []]
     assert "port again with -D SCALE=..." in done[2].stderr
@@ -582,9 +583,8 @@ def f(x):
 """
     )
     assert port(text, tmp_path) == 0
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = "import torch, old; print(old.f(torch.arange(-2, 3, dtype=torch.int32)))"
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     assert done.stdout.splitlines()[-1:] == ["[-1, 0, 1, 2, 3]"], done.stderr
 
 
@@ -611,12 +611,11 @@ def test_a_package_that_works_without_triton(tmp_path: Path) -> None:
         "import triton\n", "try:\n    import triton\nexcept ImportError:\n    triton = None\n"
     )
     assert port(text, tmp_path) == 0
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = "import torch, old; print(*old.f(torch.zeros(3, dtype=torch.int32)), old.triton is None)"
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     assert done.stdout == "1 1 1 False\n", done.stderr
     program = "import sys; sys.modules['triton'] = None; import old; print(old.triton, old.src)"
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    done = ran(tmp_path, program)
     assert done.stdout == "None None\n", done.stderr
 
 
@@ -704,9 +703,8 @@ def filled(x):
 )
 def test_arguments_of_a_ported_launch(text: str, calls: str, want: list[float], tmp_path: Path) -> None:
     assert port(text, tmp_path) == 0
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(tmp_path / "new")}
     program = f"import torch, old; x = torch.tensor([2.0, -4.0]); print(*({calls}))"
-    done = processes.run([sys.executable, "-c", program], env=environment)
+    done = ran(tmp_path, program)
     assert [*map(float, done.stdout.split())] == want, done.stderr
 
 
