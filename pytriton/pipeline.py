@@ -70,7 +70,7 @@ class Translation:
     ``text`` is the module, printed from ``tree``. Its kernel is called ``function`` and takes the ``parameters`` in
     order, then the ``constexprs`` (numbers) by name. ``kernels`` are the names of all kernels in the source text.
     ``reads`` and ``writes`` name the pointer parameters that are read and written; an atomic does both.
-    ``mentioned`` are the defines that the text uses.
+    ``mentioned`` are the names in the text, and in the defines that it mentions.
     """
 
     text: str
@@ -285,7 +285,7 @@ def _translated(
         lowered = inspecting if is_inspector else executor(lowered, inspected.inspected)
         sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
     emit_with = partial(emit, lowered, Provenance(lowered), settings, sites)
-    stated = partial(conditions_of, log.entries, front.given, front.names, front.spelled)
+    stated = partial(conditions_of, log.entries, front.given, front.asked, front.spelled)
     module, conditions, printed_text, lines = _emitted(emit_with, stated, is_parametric)
     translation = Translation(
         text=printed_text,

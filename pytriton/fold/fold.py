@@ -33,7 +33,7 @@ from pytriton.fold.join import Joiner
 from pytriton.fold.leaves import HELPERS, ONE_OF, Leaves
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
-from pytriton.fold.partial import specialised
+from pytriton.fold.partial import RecordedValues, specialised
 from pytriton.fold.polish import names_assigned, polished
 from pytriton.fold.separations import Separations
 from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, as_number, number
@@ -80,7 +80,7 @@ class Folded(NamedTuple):
         What is left of other defines is known by its value. So where two sets have the same, and their translations
         have the same text, the kernel is proved for both or for neither.
         """
-        given = self.bind(defines)
+        given = RecordedValues(self.bind(defines))
         left = specialised(self.tree.body, given)
         exact = {name: given[name] for name in names_read(left) if name in given}
         for name in self.leaves.numbers:
@@ -117,6 +117,8 @@ def fold(
     name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(all_variants, body, text)
     parameters = _parameters([kernel for kernel, _ in kernels])
+    missing = _missing(all_variants, [parameter.name for parameter in parameters], text)
+    leaves = Leaves(all_variants, conditions.words, padding.sizes, body, missing)
     names = list(constexprs)
     groups = groups and GROUP not in conditions.words
     if groups:
@@ -130,8 +132,20 @@ def fold(
         helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
         libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
-    leaves = Leaves(all_variants, conditions.words, padding.sizes, merged)
     return asserting(folded, leaves, groups)
+
+
+def _missing(variants: Variants, parameters: Sequence[str], text: str) -> dict[Node, list[str]]:
+    """The parameters that the text lacks for some variants, by a condition of defines alone."""
+    rows = [{p.identifier for p in variant.translation.parameters} for variant in variants.variants]
+    missing: dict[Set, list[str]] = {}
+    for name in parameters:
+        missing.setdefault(variants.where(lambda n, name=name: name not in rows[n]), []).append(name)  # type: ignore[misc]
+    missing.pop(0, None)
+    if not missing:
+        return {}
+    conditions = Separations(text, variants, {}, elements=False)
+    return {conditions.between(of, of).node: names for of, names in missing.items()}
 
 
 def asserting(tree: KernelFunction, leaves: Leaves, grouped: bool) -> Folded:

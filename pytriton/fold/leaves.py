@@ -2,7 +2,9 @@
 
 Each translation is a *leaf*, a cube of literals (formula.py) that its define sets satisfy:
 
-* facts: whether each flag and each optional number is given; the values of texts and types;
+* facts: whether flags and optional numbers are given; the values of texts and types. Only those are asked for that
+  the translation read (``Conditions.asked``), or the folded body on its way through the same arms: a flag of an
+  ``#if`` in an arm that is not taken may have any value;
 * what the translation recorded of numbers (lang/recording.py), less optional outcomes: what its own text needs;
 * the comparisons of numbers that the folded body makes, with their outcomes in this translation; and whether a size
   is a power of two, if blocks of this size are padded in some translations and not in others.
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property, reduce
 from itertools import groupby
@@ -43,9 +45,10 @@ from pytriton.fold.formula import (
     normal,
     ranged,
 )
+from pytriton.fold.partial import RecordedValues, specialised, value_of
 from pytriton.fold.separations import COMPARISONS
 from pytriton.fold.variants import Defines, Variants, Word, as_number, number
-from pytriton.fold.walk import expressions, statements
+from pytriton.fold.walk import expressions, names_read, statements
 from pytriton.frozen import replace
 from pytriton.lang.conditions import Condition, holds, printed, simplified
 from pytriton.lang.recording import Comparison, Log, Term, polynomial, term_of
@@ -78,7 +81,7 @@ class Leaves:
     ints; ``texts`` are the others. ``types``: those of them that are the element type of a pointer, with its name,
     and ``words`` what Triton calls their values. ``truths``: the values of each flag that is more than given or
     not. ``absent``: what those of the ``names`` are that need not be given, where they are not. ``floats``: the
-    parameters that are.
+    parameters that are. ``missing``: the parameters that the text lacks, by the conditions under which it does.
     """
 
     def __init__(
@@ -87,23 +90,25 @@ class Leaves:
         words: Iterable[str],
         padded: Mapping[str, str],
         body: Sequence[Statement],
+        missing: Mapping[Node, Sequence[str]],
     ) -> None:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self.names = [n for n in variants.values if n in mentioned]
         self._optional: frozenset[str] = frozenset()
+        self.missing = missing
         self.closed = tuple(sorted({*words, *variants.inner} - {*self.names, *variants.promised}))
         self._sort(variants)
-        decided = [*_decided(body, {name: size for size, name in padded.items()})]
-        decided += [
-            Comparison("is_power_of_2", size) for size in padded if 0 < variants.padded[size] < variants.all
-        ]
-        self._decided = tuple(dict.fromkeys(decided))
-        rows = (variants.of(variant) for variant in range(variants.count))
-        leaves = (
-            self._leaf(translation, values) for translation, values in zip(translations, rows, strict=True)
-        )
-        self._leaves = tuple(dict.fromkeys(leaves))
+        self._decided = tuple(dict.fromkeys(_decided(body, {name: size for size, name in padded.items()})))
+        leaves = dict[Leaf, None]()
+        for translation, row in zip(translations, map(variants.of, range(variants.count)), strict=True):
+            given = RecordedValues(row)
+            left = specialised(body, given)
+            for condition in missing:
+                value_of(condition, given)
+            asked = translation.conditions.asked | given.asked | names_read(left)
+            leaves[self._leaf(translation, row, asked)] = None
+        self._leaves = tuple(leaves)
 
     def _sort(self, variants: Variants) -> None:
         """What kind each define is."""
@@ -131,9 +136,12 @@ class Leaves:
 
     # ---------------------------------------------------------------- leaves
 
-    def _leaf(self, translation: Translation, values: Mapping[str, object]) -> Leaf:
-        """The literals that the define sets of a translation satisfy, which was made with these values."""
-        facts = frozenset(self._facts(values))
+    def _leaf(self, translation: Translation, values: Mapping[str, object], asked_for: Set[str]) -> Leaf:
+        """The literals that the define sets of a translation satisfy, which was made with these values.
+
+        ``asked_for``: the names that it and the body depend on.
+        """
+        facts = frozenset(fact for fact in self._facts(values) if names_of(fact) <= asked_for)
         numbers = _numbers(values)
         exact = {name: value for name, value in numbers.items() if name not in self.numbers}
         log = Log()
@@ -144,7 +152,7 @@ class Leaves:
         for comparison in (_substituted(comparison, exact) for comparison in self._decided):
             asked = normal(comparison)
             names = names_of(asked)
-            if names and names <= numbers.keys() and not _is_constant(asked):
+            if names and names <= numbers.keys() & asked_for and not _is_constant(asked):
                 log.add(asked if holds(asked, numbers) else negation(asked), None)
         conditions = simplified(log.entries, frozenset(self._floats))
         needed = [normal(condition.comparison) for condition in conditions if condition.role == "required"]

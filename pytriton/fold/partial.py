@@ -21,19 +21,30 @@ def _code(condition: Node) -> CodeType:
     return compile(show(condition), "<condition>", "eval")
 
 
-def value_of(condition: Node, values: Mapping[str, object]) -> object:
+class RecordedValues(dict[str, object]):
+    """Values of defines. ``asked``: those that conditions have looked up."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        super().__init__(values)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> object:
+        self.asked.add(name)
+        value = super().__getitem__(name)
+        return True if value == "" else value
+
+
+def value_of(condition: Node, values: RecordedValues) -> object:
     """What Python computes for these defines. Raises an error of Python where it has no value."""
-    given = {name: True if value == "" else value for name, value in values.items()}
-    return eval(_code(condition), {"__builtins__": {}}, given)
+    return eval(_code(condition), {"__builtins__": {}}, values)
 
 
-def specialised(body: Sequence[Statement], values: Mapping[str, object]) -> tuple[Statement, ...]:
+def specialised(body: Sequence[Statement], values: RecordedValues) -> tuple[Statement, ...]:
     """The statements that are left for these constexprs, without comments."""
-    constexprs = dict(values)
-    return tuple(_specialised(body, constexprs))
+    return tuple(_specialised(body, values))
 
 
-def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterator[Statement]:
+def _specialised(body: Sequence[Statement], values: RecordedValues) -> Iterator[Statement]:
     for statement in body:
         if statement.node is None:
             if statement.before:
@@ -53,7 +64,7 @@ def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterat
                         values[statement.before.partition(":")[0]] = 1 << (size - 1).bit_length()
 
 
-def _chosen(node: Node, values: Mapping[str, object]) -> Node:
+def _chosen(node: Node, values: RecordedValues) -> Node:
     """The expression without choices that defines decide."""
     if isinstance(node, Conditional) and _is_decided(node.condition, values):
         chosen = node.then if value_of(node.condition, values) else node.otherwise
@@ -61,7 +72,7 @@ def _chosen(node: Node, values: Mapping[str, object]) -> Node:
     return rebuilt(node, [_chosen(child, values) for child in children(node)])
 
 
-def _is_decided(node: Node, values: Mapping[str, object]) -> bool:
+def _is_decided(node: Node, values: RecordedValues) -> bool:
     """Whether these values decide a condition."""
     with suppress(*UNDECIDED):
         value_of(node, values)

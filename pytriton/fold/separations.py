@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Node, UnaryOp
 from pytriton.fold.formula import OPPOSITE, is_floating
-from pytriton.fold.partial import UNDECIDED, expression, value_of
+from pytriton.fold.partial import UNDECIDED, RecordedValues, expression, value_of
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 from pytriton.fold.walk import walk
 from pytriton.lang.conditions import printed
@@ -52,6 +52,7 @@ class Separations:
     def __init__(self, text: str, variants: Variants, padded: dict[str, str], elements: bool = True) -> None:
         """``elements``: conditions ask for the element types of pointers, not for the defines that name them."""
         self._variants = variants
+        self._rows = [RecordedValues(variants.of(variant)) for variant in range(variants.count)]
         self._elements = variants.asked if elements else {}
         self.words = frozenset(names_in(text))
         self.asked: list[Separator] = []
@@ -164,7 +165,7 @@ class Separations:
         if any(isinstance(x, BinOp | UnaryOp) and x.operator not in _STATED for x in walk(node)):
             return None
         try:
-            holds = self._variants.where(lambda n: bool(value_of(node, self._variants.of(n))))
+            holds = self._variants.where(lambda n: bool(value_of(node, self._rows[n])))
         except UNDECIDED:
             return None
         return Separator(node, holds, _cost(node))

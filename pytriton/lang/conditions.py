@@ -135,12 +135,12 @@ class Condition:
 class Conditions:
     """The defines for which a translation is right.
 
-    ``mentioned``: the names in the source; of those, exactly ``kinds`` and ``texts`` are given. ``kinds``: int or
+    ``asked``: the names on which it depends; of those, exactly ``kinds`` and ``texts`` are given. ``kinds``: int or
     float of each define that is a number; ``texts``: the Triton-C of each other one, and of a number that ``#`` or
     ``##`` spells. ``entries``: the whole log, optional outcomes included.
     """
 
-    mentioned: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
     kinds: Mapping[str, type] = MappingProxyType({})
     texts: Mapping[str, str] = MappingProxyType({})
     comparisons: tuple[Condition, ...] = ()
@@ -167,7 +167,7 @@ class Conditions:
 
     def are_given(self, given: Mapping[str, Macro]) -> bool:
         """Whether the same names are given, numbers as numbers of the same kind, and others in the same words."""
-        relevant = {name: macro for name, macro in given.items() if name in self.mentioned}
+        relevant = {name: macro for name, macro in given.items() if name in self.asked}
         return (
             relevant.keys() == self.kinds.keys() | self.texts.keys()
             and all(type(relevant[name].value) is kind for name, kind in self.kinds.items())
@@ -190,17 +190,17 @@ def spelling(macro: Macro) -> str:
 def conditions_of(
     entries: Mapping[Comparison, Requirement],
     given: Mapping[str, Macro],
-    mentioned: frozenset[str],
+    asked: frozenset[str],
     spelled: frozenset[str],
 ) -> Conditions:
     """The conditions that follow from the log of a translation."""
-    relevant = {name: macro for name, macro in given.items() if name in mentioned}
+    relevant = {name: macro for name, macro in given.items() if name in asked}
     kinds = {name: type(value) for name, value in _numbers(relevant).items()}
     texts = {
         name: spelling(macro) for name, macro in relevant.items() if macro.value is None or name in spelled
     }
     floats = frozenset(name for name, kind in kinds.items() if kind is float)
-    return Conditions(mentioned, kinds, texts, simplified(entries, floats), MappingProxyType(dict(entries)))
+    return Conditions(asked, kinds, texts, simplified(entries, floats), MappingProxyType(dict(entries)))
 
 
 def instantiated(

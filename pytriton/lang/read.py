@@ -30,15 +30,15 @@ MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
 class Front(NamedTuple):
-    """A source as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the defines
-    whose digits it depends on; ``names``: what the source mentions; ``given``: the defines as they were read."""
+    """A source as parsed. ``mentioned, asked, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the
+    defines whose digits it depends on; ``given``: the defines as they were read."""
 
     tree: syntax.File
     mentioned: frozenset[str]
+    asked: frozenset[str]
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
     spelled: frozenset[str]
-    names: frozenset[str]
     given: Mapping[str, Macro]
 
     def given_numbers(self) -> dict[str, int | float]:
@@ -88,9 +88,8 @@ def read(
     already = len(report.warnings)
     own = Log()
     recorded = {name: replace(given[name], value=own.number(name, value)) for name, value in values.items()}
-    wrong = defines.keys() - given.keys()
     try:
-        preprocessed = preprocess_given(source, {**given, **recorded}, report, include_dirs, wrong)
+        preprocessed = preprocess_given(source, {**given, **recorded}, report, include_dirs)
         report.check()
         front = _front(preprocessed, parse(preprocessed.tokens, report))
         front = front._replace(numbers=numbers, given=given)
@@ -123,7 +122,7 @@ def _names_file(text: str) -> bool:
 def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
     spelled = frozenset(preprocessed.spelled) | tree.spelled
     macros, numbers = preprocessed.macros, preprocessed.numbers
-    return Front(tree, preprocessed.mentioned, macros, numbers, spelled, preprocessed.names, {})
+    return Front(tree, preprocessed.mentioned, preprocessed.asked, macros, numbers, spelled, {})
 
 
 def _keep(key: tuple[Any, ...], entry: _Entry, earlier: list[_Entry]) -> None:

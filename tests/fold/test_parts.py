@@ -268,6 +268,43 @@ def test_a_number_that_is_an_int_and_a_float() -> None:
     assert [folded.leaves.refusal({"F": f}) is None for f in (1, 0.5, 2, 0.25)] == [True, True, False, False]
 
 
+NESTED = """\
+__global__ void f(float *X
+#ifdef A
+  , int m
+#endif
+  ) {
+  *X = 1;
+#ifdef A
+  *(X + 2) = 3;
+#ifdef B
+  *(X + 1) = m;
+#endif
+#endif
+}
+"""
+
+
+def test_a_flag_in_an_arm_that_is_not_taken_may_have_any_value() -> None:
+    sets = [{}, {"A": True}, {"A": True, "B": True}]
+    folded = fold(NESTED, variants(*sets, text=NESTED))
+    assert folded.leaves.refusal({"B": True}) is None
+    assert "port again" not in folded.text
+    assert list(differences(folded, variants({"B": True}, text=NESTED))) == []
+
+
+def test_what_tells_variants_apart_is_asked_for() -> None:
+    """``B`` alone was not seen: the condition of an arm, or of a parameter, that asks for it would be wrong."""
+    sets = [{}, {"A": True, "B": True}]
+    folded = fold(NESTED, variants(*sets, text=NESTED))
+    assert folded.leaves.refusal({"A": True}) is not None
+    assert [show(condition) for condition in folded.leaves.missing] == ["not A"]
+    text = NESTED.replace("#ifdef A", "#if defined(A) | 0")  # which Triton is not asked
+    folded = fold(text, variants({}, {"B": True, "A": True}, text=text))
+    assert [show(condition) for condition in folded.leaves.missing] == ["not B"]
+    assert folded.leaves.refusal({"B": True}) is not None
+
+
 def test_types_of_parameters_must_be_alike() -> None:
     text = "__global__ void f(float *X, T n) { *X = n; }"
     with pytest.raises(Unfoldable, match=r"n is not always tl\.int64"):
@@ -294,13 +331,13 @@ def test_a_condition_that_leaves_cannot_state_separates_nothing() -> None:
 
 def test_1_and_1_0_are_two_values() -> None:
     """Each was seen with another flag; with the flag of the other one it was not proved."""
-    text = "__global__ void f(float *X) {\n#ifdef B\n*X = S;\n#endif\n#ifdef A\n*(X + 1) = 2;\n#endif\n}"
-    sets = [{"S": 1}, {"S": 1.0, "A": True}, {"S": "1.5f", "B": True}]
+    text = "__global__ void f(float *X) {\n*X = S;\n#ifdef A\n*(X + 1) = 2;\n#endif\n}"
+    sets = [{"S": 1}, {"S": 1.0, "A": True}, {"S": "1.5f", "A": True}]
     folded = fold(text, variants(*sets, text=text))
     for defines in ({"S": 1, "A": True}, {"S": 1.0}):
         assert folded.leaves.refusal(defines) is not None, folded.text
     assert 'spelled(S) == "1"' in folded.text
-    assert 'spelled(S) == "1.0"' in folded.text
+    assert 'one_of(spelled(S), "1.5f", "1.0")' in folded.text
 
 
 def test_a_comment_above_an_if_stands_above_it() -> None:

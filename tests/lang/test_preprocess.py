@@ -283,10 +283,22 @@ class TestDefines:
             "A // B\n#if C\n#endif\n#if 0\nD\n#endif\nTYPE\n#define x(a, b) a##b\nx(,F)\n"
             "#define yy(a) a\nyy(x(G,))"
         )
-        assert run(text, **defines).mentioned == {"A", "C", "D", "TYPE", "E", "F", "G"}
+        found = run(text, **defines)
+        assert found.mentioned & defines.keys() == {"A", "C", "D", "TYPE", "E", "F", "G"}
+        assert found.asked & defines.keys() == {"A", "C", "TYPE", "E", "F", "G"}
+
+    @pytest.mark.parametrize(
+        ("given", "asked"),
+        [("", "AC"), ("A", "AX"), ("C", "ACD"), ("CD", "ACDY"), ("AB", "AX")],
+    )
+    def test_asked(self, given: str, asked: str) -> None:
+        """Arms after the one that is taken ask nothing, nor do their conditions."""
+        text = "#if defined(A)\nX\n#elif defined(C)\n#ifdef D\nY\n#endif\n#elif 0\nZ\n#endif"
+        assert run(text, **dict.fromkeys(given, 1)).asked & {*"ABCDEXYZ"} == {*asked}
 
     def test_mentioned_by_pasting(self) -> None:
-        assert run("#define x(a, b) a##b\nx(T, M)", TM=1, TN=1).mentioned == {"TM"}
+        found = run("#define x(a, b) a##b\nx(T, M)", TM=1, TN=1)
+        assert found.mentioned & {"TM", "TN"} == found.asked & {"TM", "TN"} == {"TM"}
 
     @pytest.mark.parametrize(
         ("defines", "expected"),

@@ -46,18 +46,19 @@ MAX_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes mo
 
 @record
 class Preprocessed:
-    """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
+    """``tokens``: END last. ``macros``: at the end. ``mentioned``: the names in the source and in the defines that
+    it mentions; ``asked``: those of them on which the tokens depend, not those of dropped arms alone.
 
     ``numbers``: the given defines that are numbers. The tokens have only their names, and so are the same for
-    others, except for those of ``spelled``, which a ``#`` or a ``##`` reads. ``names``: what the source mentions.
+    others, except for those of ``spelled``, which a ``#`` or a ``##`` reads.
     """
 
     tokens: list[Token]
     mentioned: frozenset[str]
+    asked: frozenset[str]
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
     spelled: frozenset[str]
-    names: frozenset[str]
 
 
 def preprocess(
@@ -73,8 +74,7 @@ def preprocess(
     finds files in ``include_dirs`` only.
     """
     given = given_macros(defines, source, report)
-    wrong = defines.keys() - given.keys()  # reported already
-    return preprocess_given(source, given, report, include_dirs, wrong)
+    return preprocess_given(source, given, report, include_dirs)
 
 
 def preprocess_given(
@@ -82,26 +82,29 @@ def preprocess_given(
     given: Mapping[str, Macro],
     report: Report,
     include_dirs: Sequence[str | os.PathLike[str]] = (),
-    wrong: Set[str] = frozenset(),
 ) -> Preprocessed:
-    """The same, with macros ahead of the source; ``wrong``: names of invalid defines."""
+    """The same, with macros ahead of the source."""
     expander = Expander({**PRELUDE, **given}, report)
     run = _Preprocessor(expander, given, Includes(include_dirs, report), report)
     run.file(source)
-    names = run.names | run.expander.used
-    reached = set[str]()
-    while names := (names & given.keys()) - reached:
-        reached |= names
-        names = {token.text for name in names for token in given[name].body}
-    texts = {token.text for name in reached if given[name].value is None for token in given[name].body}
     return Preprocessed(
         run.out,
-        frozenset(reached | (wrong & run.names)),
+        _reached(run.names | expander.used, given),
+        _reached(run.asked | expander.used, given),
         run.macros,
         {name: macro.value for name, macro in given.items() if macro.value is not None},
         frozenset(expander.spelled),
-        frozenset(run.names | expander.used | texts),
     )
+
+
+def _reached(names: Set[str], given: Mapping[str, Macro]) -> frozenset[str]:
+    """The names, and those in the texts of defines that they name."""
+    reached = set[str]()
+    while names := names - reached:
+        reached |= names
+        texts = (given[name] for name in names & given.keys() if given[name].value is None)
+        names = {token.text for text in texts for token in text.body}
+    return frozenset(reached)
 
 
 @dataclasses.dataclass(slots=True)
@@ -121,6 +124,7 @@ class _File:
     at: int = 0
     conditionals: list[_Conditional] = dataclasses.field(default_factory=list)
     dropped: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    skipped: list[tuple[int, int]] = dataclasses.field(default_factory=list)  # the same of arms, in tokens
 
 
 class _Stream:
@@ -156,6 +160,7 @@ class _Preprocessor:
         self.includes = includes
         self.out: list[Token] = []
         self.names: set[str] = set()
+        self.asked: set[str] = set()
         self.carried = expander.leftover  # comments that wait for the next token
         self.warnings = 0
 
@@ -177,6 +182,10 @@ class _Preprocessor:
                 help="end it with '#endif'",
             )
         self._report_problems(problems, file)
+        start = 0
+        for skipped, after in [*file.skipped, (len(tokens), 0)]:
+            self.asked.update([token.text for token in tokens[start:skipped]])
+            start = after
         end = tokens[-1]
         self.carried.extend(end.comments)
         if not self.includes.depth:
@@ -323,6 +332,7 @@ class _Preprocessor:
         self._open(file, line, (line[1].text in self.macros) == wanted)
 
     def _holds(self, line: Sequence[Token]) -> bool:
+        self.asked.update([token.text for token in line])
         tokens = self.expander.expand_condition(line[1:]) if len(line) > 1 else []
         return evaluate(tokens, line[0].span, self.report)
 
@@ -338,7 +348,7 @@ class _Preprocessor:
         if self._arm_is_sound(file, line):
             if line[0].text == "else":
                 self._ignored(line, 1)
-            self._skip(file)
+            self._skip(file, len(line))
 
     def _endif(self, file: _File, line: Sequence[Token]) -> None:
         if not file.conditionals:
@@ -360,9 +370,9 @@ class _Preprocessor:
             current.other = line[0]
         return True
 
-    def _skip(self, file: _File) -> None:
-        """Drop an arm, up to the one that is read next or the ``#endif``."""
-        tokens = file.tokens
+    def _skip(self, file: _File, unread: int = 0) -> None:
+        """Drop an arm, up to the one that is read next or the ``#endif``; ``unread``: tokens of its condition."""
+        tokens, first = file.tokens, file.at - unread
         begin = tokens[file.at - 1].span.end
         depth = 0
         while True:
@@ -383,6 +393,7 @@ class _Preprocessor:
             elif name in ("elif", "else", "endif") and not depth and self._resumes(file, line):
                 break
         file.dropped.append((begin, tokens[at].span.start))
+        file.skipped.append((first, at))
 
     def _resumes(self, file: _File, line: Sequence[Token]) -> bool:
         """Whether reading goes on after this ``#elif``, ``#else`` or ``#endif``."""

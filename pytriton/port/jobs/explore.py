@@ -32,13 +32,7 @@ class Alternatives(NamedTuple):
     given: bool = False
 
     def varied(self, leaves: Leaves, sets: Sequence[Defines], count: int | None) -> list[dict[str, Any]]:
-        """The first ``count`` of the sets with each row in turn, where that is a new leaf; each leaf once."""
-
-        def place(defines: Defines) -> object:
-            fresh = ((name, repr(defines.get(name))) for name in self.names if name in leaves.closed)
-            return leaves.place(defines), *fresh
-
-        reached = set(map(place, sets))
+        """The first ``count`` of the sets with each row in turn, where that is refused; each leaf once."""
         varied: dict[object, dict[str, Any]] = {}
         for defines in sets[:count]:
             if self.given and not defines.keys() >= {*self.names}:
@@ -46,8 +40,8 @@ class Alternatives(NamedTuple):
             others = {name: value for name, value in defines.items() if name not in self.names}
             for row in self.rows:
                 other = {**others, **row}
-                varied.setdefault(place(other), other)
-        return [defines for where, defines in varied.items() if where not in reached]
+                varied.setdefault(leaves.place(other), other)
+        return [defines for defines in varied.values() if leaves.refusal(defines) is not None]
 
 
 def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Alternatives]:

@@ -8,14 +8,12 @@ and the keys of tuning; the parameters that the source lacks under a condition.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
 from pytriton.emit.python import show
 from pytriton.fold.polish import names_assigned
-from pytriton.fold.separations import Separations
-from pytriton.fold.variants import Set, Variants
 from pytriton.lang.tree.types import PointerType
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.pipeline import Parameter
@@ -52,21 +50,8 @@ def declared(ported: PortedKernel) -> dict[str, Any]:
         "buffers": {p.identifier: (words[p.identifier], p.buffer) for p in ported.parameters if p.buffer},
         "types": {name: words[name] for name in sorted(pointers)},
         "nulls": [n for n in sorted(pointers) if re.search(rf"\b{n}\.to\(tl\.int64", ported.text)],
-        "absent": [*_absent(ported)],
+        "absent": [(_lambda(show(node), defines), names) for node, names in leaves.missing.items()],
     }
-
-
-def _absent(ported: PortedKernel) -> Iterator[tuple[Code, list[str]]]:
-    """The parameters that the text lacks for some define sets."""
-    variants = Variants(ported.variants, ported.folded_text)
-    conditions = Separations(ported.folded_text, variants, {}, elements=False)
-    rows = [{p.identifier for p in variant.translation.parameters} for variant in ported.variants]
-    missing: dict[Set, list[str]] = {}
-    for name in ported.folded.parameters:
-        missing.setdefault(variants.where(lambda n, name=name: name not in rows[n]), []).append(name)  # type: ignore[misc]
-    for of, names in missing.items():
-        if of:
-            yield _lambda(show(conditions.between(of, of).node), variants.values), names
 
 
 def _lambda(text: str, defines: Collection[str]) -> Code:
