@@ -49,7 +49,7 @@ class Factored(NamedTuple):
     """All ``common`` literals hold, and of each group an alternative."""
 
     common: Cube
-    groups: tuple[tuple[Factored, ...], ...]
+    groups: frozenset[frozenset[Factored]] = frozenset()
 
 
 def factored(cubes: Iterable[Cube]) -> Factored:
@@ -58,18 +58,16 @@ def factored(cubes: Iterable[Cube]) -> Factored:
     shared = _shared(cubes)
     rests = {cube - shared for cube in cubes}
     if frozenset[Literal]() in rests:
-        return Factored(shared, ())
-    ways = [*map(factored, _split(rests))] if len(rests) > 1 else [Factored(cube, ()) for cube in rests]
-    groups = [group for group in (ways[0].groups if ways else ()) if _is_common(group, ways)]
-    left = {way._replace(groups=tuple(g for g in way.groups if g not in groups)) for way in ways}
-    if Factored(frozenset(), ()) not in left:
-        groups.append(tuple(sorted(left, key=_place)))
-    return Factored(shared, tuple(groups))
+        return Factored(shared)
+    ways = [*map(factored, _split(rests))] if len(rests) > 1 else [*map(Factored, rests)]
+    groups = frozenset(group for way in ways[:1] for group in way.groups if _is_common(group, ways))
+    left = frozenset(way._replace(groups=way.groups - groups) for way in ways)
+    return Factored(shared, groups if Factored(frozenset()) in left else groups | {left})
 
 
-def _is_common(group: tuple[Factored, ...], ways: Iterable[Factored]) -> bool:
+def _is_common(group: frozenset[Factored], ways: Iterable[Factored]) -> bool:
     """Whether all ways have a group, and it asks for other defines than all else in them."""
-    rests = [way._replace(groups=tuple(other for other in way.groups if other != group)) for way in ways]
+    rests = [way._replace(groups=way.groups - {group}) for way in ways]
     return all(group in way.groups for way in ways) and _names_in(group).isdisjoint(_names_in(rests))
 
 
@@ -303,20 +301,3 @@ def is_satisfied(literal: Interval | Comparison, numbers: Mapping[str, int | flo
     return names_of(literal) <= numbers.keys() and all(
         holds(comparison, numbers) for comparison in comparisons_of(literal)
     )
-
-
-def _order(cube: Cube) -> tuple[int, str]:
-    return len(cube), repr(sorted(map(_shown, cube)))
-
-
-def _shown(literal: Literal) -> str:
-    """A literal as text, the same in each process."""
-    if isinstance(literal, Fact):
-        return repr(literal._replace(answers=frozenset())) + repr(sorted(map(repr, literal.answers)))
-    return repr(literal)
-
-
-def _place(formula: Factored) -> str:
-    """Orders alternatives."""
-    groups = (f"({' '.join(map(_place, group))})" for group in formula.groups)
-    return f"{_order(formula.common)} {' '.join(groups)}"

@@ -263,7 +263,7 @@ class Leaves:
         if not self._leaves:
             return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        return (*self._typed(), *self._terms(common), *map(self._either, groups))
+        return (*self._typed(), *self._terms(common), *self._all_of_groups(groups))
 
     @property
     def _ints(self) -> list[str]:
@@ -279,7 +279,10 @@ class Leaves:
             condition = _joined("and", [type_, *map(Atom, bounds)])
             yield BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
-    def _either(self, group: Sequence[Factored]) -> Node:
+    def _all_of_groups(self, groups: Iterable[Collection[Factored]]) -> list[Node]:
+        return sorted(map(self._either, groups), key=lambda node: (len(show(node)), show(node)))
+
+    def _either(self, group: Collection[Factored]) -> Node:
         """A group of alternatives as a condition, those of one term first: ``X is None or X > 0``."""
         alone = [way.common for way in group if len(way.common) == 1 and not way.groups]
         facts = [fact for (fact,) in alone if isinstance(fact, Fact) and fact.binary]
@@ -289,7 +292,7 @@ class Leaves:
         return _joined("or", [way for _, way in sorted(ways, key=lambda pair: (pair[0], show(pair[1])))])
 
     def _all_of(self, way: Factored) -> Node:
-        return _joined("and", [*self._terms(way.common), *map(self._either, way.groups)])
+        return _joined("and", [*self._terms(way.common), *self._all_of_groups(way.groups)])
 
     def _terms(self, cube: Collection[Literal]) -> Iterator[Node]:
         """Literals as conditions of Triton: facts, then one for each term."""

@@ -3,8 +3,7 @@
 A folded kernel accepts the define sets of its leaves, and nothing else (fold/leaves.py). So each known set is
 varied along one *axis* after the other. Element types are the first, so that all that follows is tried for each of
 them; then a flag is given or not, texts that go together are those of another set, a number that the kernel
-compares with 1 is 1 or not, one number or all of them are those of another set, and an ``#ifdef`` that no set gives
-is given.
+compares with 1 is 1 or not, a number is that of another set, and an ``#ifdef`` that no set gives is given.
 """
 
 from __future__ import annotations
@@ -32,7 +31,13 @@ class Alternatives(NamedTuple):
     given: bool = False
 
     def varied(self, leaves: Leaves, sets: Sequence[Defines], count: int | None) -> list[dict[str, Any]]:
-        """The first ``count`` of the sets with each row in turn, where that is refused; each leaf once."""
+        """The first ``count`` of the sets with each row in turn, where that is a new leaf; each leaf once."""
+
+        def place(defines: Defines) -> object:
+            fresh = ((name, repr(defines.get(name))) for name in self.names if name in leaves.closed)
+            return leaves.place(defines), *fresh
+
+        reached = set(map(place, sets))
         varied: dict[object, dict[str, Any]] = {}
         for defines in sets[:count]:
             if self.given and not defines.keys() >= {*self.names}:
@@ -40,8 +45,8 @@ class Alternatives(NamedTuple):
             others = {name: value for name, value in defines.items() if name not in self.names}
             for row in self.rows:
                 other = {**others, **row}
-                varied.setdefault(leaves.place(other), other)
-        return [defines for defines in varied.values() if leaves.refusal(defines) is not None]
+                varied.setdefault(place(other), other)
+        return [defines for where, defines in varied.items() if where not in reached]
 
 
 def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> Iterator[Alternatives]:
@@ -62,8 +67,6 @@ def axes(leaves: Leaves, sets: Sequence[Defines], switches: Sequence[str]) -> It
             groups.append([text])
     yield from (Alternatives(group, _rows(sets, group)) for group in groups)
     yield from _of_numbers(leaves, sets)
-    outcomes = {tuple(leaves.outcomes(defines).values()): defines for defines in reversed(sets)}
-    yield Alternatives(leaves.numbers, _rows([*outcomes.values()][::-1], leaves.numbers))
     yield from (Alternatives([switch], [{switch: True}]) for switch in switches)
 
 
