@@ -57,7 +57,7 @@ def factored(cubes: Iterable[Cube]) -> Factored:
     cubes = _united(set(cubes))
     shared = _shared(cubes)
     rests = {cube - shared for cube in cubes}
-    if frozenset[Literal]() in rests:
+    if Cube() in rests:
         return Factored(shared)
     ways = [*map(factored, _split(rests))] if len(rests) > 1 else [*map(Factored, rests)]
     groups = frozenset(group for way in ways[:1] for group in way.groups if _is_common(group, ways))
@@ -103,7 +103,7 @@ def _length(parts: Iterable[set[Cube]]) -> int:
 
 def _shared(cubes: set[Cube]) -> Cube:
     """The literals of all cubes, less those that have an answer only where others hold."""
-    shared = reduce(Cube.intersection, cubes) if cubes else frozenset[Literal]()
+    shared = reduce(Cube.intersection, cubes) if cubes else Cube()
     return frozenset(literal for literal in shared if is_total(literal))
 
 

@@ -34,6 +34,7 @@ from pytriton.fold.formula import (
     Cube,
     Fact,
     Factored,
+    Interval,
     Literal,
     comparisons_of,
     factored,
@@ -95,7 +96,6 @@ class Leaves:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self.names = [n for n in variants.values if n in mentioned]
-        self._optional: frozenset[str] = frozenset()
         self.missing = missing
         self.closed = tuple(sorted({*words, *variants.inner} - {*self.names, *variants.promised}))
         self._sort(variants)
@@ -263,7 +263,9 @@ class Leaves:
         if not self._leaves:
             return (Atom("False"),)
         common, groups = factored(leaf.asked for leaf in self._leaves)
-        return (*self._typed(), *self._terms(common), *self._all_of_groups(groups))
+        ranges = {x.term: x for x in common if isinstance(x, Interval) and x.term in self._ints}
+        rest = self._terms(common - {*ranges.values()})
+        return (*self._typed(ranges), *rest, *self._all_of_groups(groups))
 
     @property
     def _ints(self) -> list[str]:
@@ -271,12 +273,14 @@ class Leaves:
         names = (name for name in self.integers if name not in self._longs)
         return [name for name in names if not all(name in leaf.blocks for leaf in self._leaves)]
 
-    def _typed(self) -> Iterator[Node]:
-        """That numbers have their types."""
+    def _typed(self, ranges: Mapping[str, Interval]) -> Iterator[Node]:
+        """That numbers have their types, and are in these ranges."""
         for name in (*self._ints, *self._longs, *self._floats):
             type_ = Call("isinstance", (Atom(name), Atom("float" if name in self._floats else "int")))
-            bounds = (f"{name} < 2**31", f"{name} > -(2**31)") if name in self._ints else ()
-            condition = _joined("and", [type_, *map(Atom, bounds)])
+            own = ranges.get(name, Interval(name, None, None))
+            limits = ((own.high, f"{name} < 2**31"), (own.low, f"{name} > -(2**31)"))
+            bounds = (Atom(text) for given, text in limits if given is None and name in self._ints)
+            condition = _joined("and", [type_, *map(_python, comparisons_of(own)), *bounds])
             yield BinOp("or", _is_none(name), condition) if name in self._optional else condition
 
     def _all_of_groups(self, groups: Iterable[Collection[Factored]]) -> list[Node]:
@@ -285,7 +289,7 @@ class Leaves:
     def _either(self, group: Collection[Factored]) -> Node:
         """A group of alternatives as a condition, those of one term first: ``X is None or X > 0``."""
         alone = [way.common for way in group if len(way.common) == 1 and not way.groups]
-        facts = [fact for (fact,) in alone if isinstance(fact, Fact) and fact.binary]
+        facts = [fact for (fact,) in alone if isinstance(fact, Fact)]
         denied = {fact._replace(answers=BOTH - fact.answers) for fact in facts}
         rests = (way._replace(common=way.common - denied) for way in group)
         ways = zip((way.common not in alone for way in group), map(self._all_of, rests), strict=True)
